@@ -1,0 +1,3 @@
+DROP TABLE in_flight;
+DROP TABLE inbox_epoch;
+DROP TABLE activity;

@@ -1,0 +1,59 @@
+//! The shared handles of a running Kith, made in one place for the program and for the tests.
+//! Never decisions, never a transport.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::config::Config;
+use crate::db::{self, Db};
+use crate::error::Result;
+use crate::ids::Generator;
+use crate::kv::Kv;
+use crate::page::Cursors;
+use crate::time::Clock;
+
+/// What a request or a job needs to reach the world.
+pub struct App {
+    /// The settings.
+    pub config: Config,
+    /// What time it is.
+    pub clock: Clock,
+    /// Makes ids while a node number is held.
+    pub ids: Generator,
+    /// Postgres.
+    pub db: Db,
+    /// Redis.
+    pub kv: Kv,
+    /// Reads and writes cursors.
+    pub cursors: Cursors,
+    holder: Uuid,
+}
+
+impl App {
+    /// Makes the handles. Nothing is connected yet, and no id can be made before [`App::lease_node`].
+    pub async fn new(config: Config, clock: Clock) -> Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            db: Db::new(&config.database_url, config.database_pool).await?,
+            kv: Kv::new(&config.redis_url).await?,
+            cursors: Cursors::new(&config.secrets),
+            ids: Generator::default(),
+            holder: Uuid::new_v4(),
+            clock,
+            config,
+        }))
+    }
+
+    /// Leases a node number, or renews the one that is held.
+    pub async fn lease_node(&self) -> Result<()> {
+        let mut conn = self.db.get().await?;
+        let lease = db::nodes::lease(&mut conn, self.holder, self.config.node_lease, self.clock.now_ms()).await?;
+        self.ids.hold(lease);
+        Ok(())
+    }
+
+    /// The next id. Errors: [`crate::error::Error::Unavailable`] without a lease.
+    pub fn next_id(&self) -> Result<i64> {
+        self.ids.next(self.clock.now_ms())
+    }
+}

@@ -1,0 +1,206 @@
+//! Every setting of Kith, read once at start from flags and environment. Never read anywhere else.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use clap::Args;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+/// The settings. `.env.example` lists the same names; a test holds the two together.
+#[derive(Args, Clone, Debug)]
+pub struct Config {
+    /// Where Postgres is: postgres://user:password@host:port/database
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub database_url: String,
+
+    /// Where Redis is: redis://:password@host:port/database
+    #[arg(long, env = "REDIS_URL", hide_env_values = true)]
+    pub redis_url: String,
+
+    /// Secrets that sign tokens and cursors, id:base64url separated by commas. The first signs, all are
+    /// accepted. An id is 0 to 255, a secret at least 32 bytes: `echo 1:$(head -c 32 /dev/urandom | basenc --base64url | tr -d =)`
+    #[arg(long, env = "KITH_SECRETS", hide_env_values = true)]
+    pub secrets: Secrets,
+
+    /// Address and port to listen on.
+    #[arg(long, env = "KITH_ADDR", default_value = "127.0.0.1:4000")]
+    pub addr: String,
+
+    /// Channels that messages can be posted to, separated by commas. `default` is always one.
+    #[arg(long, env = "KITH_CHANNELS", default_value = "default")]
+    pub channels: Channels,
+
+    /// Threads that answer HTTP. 0 means one a core.
+    #[arg(long, env = "KITH_HTTP_THREADS", default_value_t = 0)]
+    pub http_threads: usize,
+
+    /// Connections to Postgres for requests, and as many again at most for the worker.
+    #[arg(long, env = "KITH_DATABASE_POOL", default_value_t = 16)]
+    pub database_pool: u32,
+
+    /// Jobs that the worker runs side by side.
+    #[arg(long, env = "KITH_WORKER_JOBS", default_value_t = 4)]
+    pub worker_jobs: usize,
+
+    /// Inboxes that one step of a delivery writes to.
+    #[arg(long, env = "KITH_DELIVERY_CHUNK", default_value_t = 1000)]
+    pub delivery_chunk: i64,
+
+    /// Seconds that a worker owns a job before another may take it over.
+    #[arg(long, env = "KITH_JOB_LEASE", default_value = "30", value_parser = seconds)]
+    pub job_lease: Duration,
+
+    /// Seconds that a process owns its node number without renewing it.
+    #[arg(long, env = "KITH_NODE_LEASE", default_value = "30", value_parser = seconds)]
+    pub node_lease: Duration,
+
+    /// Seconds after which a request is given up with UNAVAILABLE.
+    #[arg(long, env = "KITH_REQUEST_TIMEOUT", default_value = "15", value_parser = seconds)]
+    pub request_timeout: Duration,
+
+    /// Days in which an author can restore a deleted message.
+    #[arg(long, env = "KITH_RESTORE_DAYS", default_value_t = 30)]
+    pub restore_days: i64,
+
+    /// Candidates that one page may look at; only a page that met this bound may be short.
+    #[arg(long, env = "KITH_SCAN_LIMIT", default_value_t = 10_000)]
+    pub scan_limit: usize,
+
+    /// Bytes that the body of a request may have.
+    #[arg(long, env = "KITH_BODY_LIMIT", default_value_t = 262_144)]
+    pub body_limit: usize,
+
+    /// How the log is written: pretty or json.
+    #[arg(long, env = "KITH_LOG_FORMAT", default_value = "pretty")]
+    pub log_format: LogFormat,
+
+    /// What is logged, as a tracing filter.
+    #[arg(long, env = "KITH_LOG", default_value = "info")]
+    pub log: String,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse::<u64>() {
+        Ok(n) if n > 0 => Ok(Duration::from_secs(n)),
+        _ => Err("must be a whole number of seconds, at least 1".into()),
+    }
+}
+
+/// How the log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Pretty,
+    /// One JSON object a line.
+    Json,
+}
+
+/// The operator's list of channels, `default` first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Channels(Vec<String>);
+
+impl Channels {
+    /// Whether messages can be posted to `channel` and its feed be read.
+    pub fn contains(&self, channel: &str) -> bool {
+        self.0.iter().any(|known| known == channel)
+    }
+
+    /// The names, `default` first.
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+}
+
+impl FromStr for Channels {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut names = vec!["default".to_owned()];
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+            if name.len() > 32 || !name.chars().all(fits) {
+                return Err(format!("{name:?} is no channel name: 1 to 32 of a-z, 0-9, _ and -"));
+            }
+            if !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(Self(names))
+    }
+}
+
+/// The operator's secrets: an id and at least 32 bytes each; the first one signs.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secrets(Vec<(u8, Vec<u8>)>);
+
+impl Secrets {
+    /// A key a secret for one `purpose`, in the same order, with the same ids (HMAC-SHA256 of the purpose).
+    pub fn derive(&self, purpose: &str) -> Vec<(u8, [u8; 32])> {
+        let derive = |secret: &[u8]| {
+            let mut mac =
+                <Hmac<Sha256> as Mac>::new_from_slice(secret).unwrap_or_else(|_| unreachable!("HMAC takes any length"));
+            mac.update(purpose.as_bytes());
+            mac.finalize().into_bytes().into()
+        };
+        self.0.iter().map(|(id, secret)| (*id, derive(secret))).collect()
+    }
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Secrets({} of them)", self.0.len())
+    }
+}
+
+impl FromStr for Secrets {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut secrets: Vec<(u8, Vec<u8>)> = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (id, secret) = part.split_once(':').ok_or("each secret is written id:base64url")?;
+            let id = id.parse().map_err(|_| "the id of a secret is a number from 0 to 255")?;
+            let secret = URL_SAFE_NO_PAD
+                .decode(secret.trim_end_matches('='))
+                .map_err(|_| "a secret is written in base64url (A-Z a-z 0-9 - _)")?;
+            if secret.len() < 32 {
+                return Err("a secret has at least 32 bytes".into());
+            }
+            if secrets.iter().any(|(known, _)| *known == id) {
+                return Err(format!("the secret id {id} stands there twice"));
+            }
+            secrets.push((id, secret));
+        }
+        if secrets.is_empty() {
+            return Err("at least one secret is needed".into());
+        }
+        Ok(Self(secrets))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_checked_and_never_printed() {
+        let good = "1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+        let secrets: Secrets = good.parse().expect("valid");
+        assert_eq!(format!("{secrets:?}"), "Secrets(1 of them)");
+        assert_ne!(secrets.derive("cursor"), secrets.derive("token"));
+        for bad in ["", "AAAA", "1:AAAA", "x:AAAA", "256:AAAA", &format!("{good},{good}")] {
+            assert!(bad.parse::<Secrets>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn default_is_always_a_channel() {
+        assert_eq!("work, play,work".parse::<Channels>().expect("valid").names(), ["default", "work", "play"]);
+        for bad in ["Work", "a b", "ü", &"x".repeat(33)] {
+            assert!(bad.parse::<Channels>().is_err(), "{bad}");
+        }
+    }
+}

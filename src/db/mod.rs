@@ -1,0 +1,97 @@
+//! Postgres: the pool, transactions that are tried once more, and how its errors become Kith's.
+//! Never a statement about a noun: those live in the rooms of `domain`.
+
+mod errors;
+pub mod migrations;
+pub mod nodes;
+pub mod schema;
+mod statement;
+
+use std::time::Duration;
+
+use diesel::ConnectionError;
+use diesel_async::pooled_connection::bb8::{Pool, PooledConnection, RunError};
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+use futures_util::FutureExt;
+use tokio::runtime::Handle;
+
+use crate::error::{Error, Result};
+
+/// A connection to Postgres, as the functions of `domain` are given it.
+pub type Connection = AsyncPgConnection;
+
+/// A connection out of the pool; it goes back when dropped, unless it broke or holds an open transaction.
+pub type Pooled = PooledConnection<'static, AsyncPgConnection>;
+
+/// How long a request waits for a free connection before it is told UNAVAILABLE.
+const CHECKOUT: Duration = Duration::from_secs(2);
+
+/// Bounds every statement, so that no lock or plan can hold a connection for ever.
+const SESSION: &str = "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '15s'; SET jit = off";
+
+/// The pool.
+#[derive(Clone, Debug)]
+pub struct Db {
+    pool: Pool<AsyncPgConnection>,
+}
+
+impl Db {
+    /// Prepares a pool of at most `size` connections; they are made when they are needed.
+    ///
+    /// Call it on the main runtime: the tasks that drive the connections live there, for on a busy
+    /// HTTP thread they would stall everybody else's statements.
+    pub async fn new(url: &str, size: u32) -> Result<Self> {
+        let mut config = ManagerConfig::<AsyncPgConnection>::default();
+        config.recycling_method = RecyclingMethod::Fast;
+        let main = Handle::current();
+        config.custom_setup = Box::new(move |url| {
+            let (url, main) = (url.to_owned(), main.clone());
+            async move {
+                let connect = main.spawn(async move {
+                    let mut conn = AsyncPgConnection::establish(&url).await?;
+                    conn.batch_execute(SESSION).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+                    Ok(conn)
+                });
+                connect.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))?
+            }
+            .boxed()
+        });
+        let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+        let pool = Pool::builder()
+            .max_size(size)
+            .min_idle(Some(0))
+            .test_on_check_out(false)
+            .connection_timeout(CHECKOUT)
+            .build(manager)
+            .await
+            .map_err(|error| Error::Unavailable(error.to_string()))?;
+        Ok(Self { pool })
+    }
+
+    /// A connection. Errors: [`Error::Unavailable`] when none is free in time or Postgres is away.
+    pub async fn get(&self) -> Result<Pooled> {
+        self.pool.get_owned().await.map_err(|error| match error {
+            RunError::User(error) => Error::Unavailable(error.to_string()),
+            RunError::TimedOut => Error::Unavailable("no connection to Postgres became free".into()),
+        })
+    }
+
+    /// Runs a writing verb on a connection of its own, and once more if it met a deadlock or a
+    /// serialization failure: the one place where Kith does so.
+    pub async fn write<T, F, Fut>(&self, verb: F) -> Result<T>
+    where
+        F: Fn(Pooled) -> Fut,
+        Fut: Future<Output = Result<T>>,
+    {
+        match verb(self.get().await?).await {
+            Err(Error::Contention(_)) => verb(self.get().await?).await,
+            outcome => outcome,
+        }
+    }
+}
+
+/// A connection outside of any pool, for migrations and the lease of the node number.
+pub async fn connect(url: &str) -> Result<AsyncPgConnection> {
+    AsyncPgConnection::establish(url).await.map_err(|error| Error::Unavailable(error.to_string()))
+}

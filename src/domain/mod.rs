@@ -1,0 +1,7 @@
+//! What Kith knows and does, room by room. A room names only rooms above it.
+
+pub mod events;
+
+pub mod users;
+
+pub mod follows;

@@ -1,0 +1,4 @@
+//! People: who they are and how many of what they have. Never how they prove it: that is `auth`.
+
+pub mod model;
+pub mod read;

@@ -1,0 +1,32 @@
+//! Asks about people.
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
+
+use crate::db::Connection;
+use crate::db::schema::{user_counters, users};
+use crate::domain::users::model::{Counters, User};
+use crate::error::Result;
+
+/// The people with these ids, in no order; who does not exist is not among them.
+pub async fn by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<User>> {
+    Ok(users::table.filter(users::id.eq_any(ids)).select(User::as_select()).load(conn).await?)
+}
+
+/// The person with this handle, whatever its case.
+pub async fn by_handle(conn: &mut Connection, handle: &str) -> Result<Option<User>> {
+    let lower = sql::<Text>("lower(handle)");
+    let found = users::table.filter(lower.eq(handle.to_lowercase())).select(User::as_select()).first(conn).await;
+    Ok(found.optional()?)
+}
+
+/// The counters of these people, with the id they belong to, in no order.
+pub async fn counters_by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<(i64, Counters)>> {
+    let rows = user_counters::table
+        .filter(user_counters::user_id.eq_any(ids))
+        .select((user_counters::user_id, Counters::as_select()))
+        .load(conn);
+    Ok(rows.await?)
+}

@@ -1,0 +1,109 @@
+//! People in the schema.
+
+use std::sync::Arc;
+
+use async_graphql::{Context, ID, Object, Result};
+use chrono::{DateTime, Utc};
+
+use crate::domain::users::{model, read};
+use crate::graphql::context::ContextExt;
+use crate::ids::GlobalId;
+
+/// A person.
+pub struct User(pub Arc<model::User>);
+
+/// A person.
+#[Object]
+impl User {
+    /// Opaque, for ever the same.
+    pub async fn id(&self) -> ID {
+        GlobalId::User(self.0.id).encode().into()
+    }
+
+    /// The name in addresses and mentions: letters, digits and underscores; unique whatever the case.
+    async fn handle(&self) -> &str {
+        &self.0.handle
+    }
+
+    /// The name as shown.
+    async fn display_name(&self) -> &str {
+        &self.0.display_name
+    }
+
+    /// What the person says about themselves; may be empty.
+    async fn bio(&self) -> &str {
+        &self.0.bio
+    }
+
+    /// Where a picture of the person is.
+    async fn avatar_url(&self) -> Option<&str> {
+        self.0.avatar_url.as_deref()
+    }
+
+    /// When the person signed up.
+    async fn created_at(&self) -> DateTime<Utc> {
+        self.0.created_at
+    }
+
+    /// How many messages of the person are not deleted, over all channels and for everybody.
+    async fn message_count(&self, ctx: &Context<'_>) -> Result<i64> {
+        let counters = ctx.loaders().user_counters.load(self.0.id).await?;
+        Ok(counters.map_or(0, |counters| counters.message_count))
+    }
+
+    /// How many people follow this person, for everybody.
+    async fn follower_count(&self, ctx: &Context<'_>) -> Result<i64> {
+        let counters = ctx.loaders().user_counters.load(self.0.id).await?;
+        Ok(counters.map_or(0, |counters| counters.follower_count))
+    }
+
+    /// How many people this person follows, for everybody.
+    async fn following_count(&self, ctx: &Context<'_>) -> Result<i64> {
+        let counters = ctx.loaders().user_counters.load(self.0.id).await?;
+        Ok(counters.map_or(0, |counters| counters.following_count))
+    }
+
+    /// Whether this is who is signed in.
+    async fn is_viewer(&self, ctx: &Context<'_>) -> bool {
+        ctx.caller().viewer.is_some_and(|viewer| viewer.user_id == self.0.id)
+    }
+
+    /// Whether who is signed in follows this person.
+    async fn viewer_follows(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.relation(ctx).await?.viewer_follows)
+    }
+
+    /// Whether this person follows who is signed in.
+    async fn follows_viewer(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.relation(ctx).await?.follows_viewer)
+    }
+
+    /// Whether this person and who is signed in follow each other.
+    async fn is_friend(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.relation(ctx).await?.is_friend())
+    }
+}
+
+impl User {
+    async fn relation(&self, ctx: &Context<'_>) -> Result<crate::domain::follows::model::Relation> {
+        Ok(ctx.loaders().relations.load(self.0.id).await?.unwrap_or_default())
+    }
+}
+
+/// The questions about people.
+#[derive(Default)]
+pub struct UserQuery;
+
+#[Object]
+impl UserQuery {
+    /// The person with this handle, whatever its case.
+    async fn user(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "The handle, without an @.")] handle: String,
+    ) -> Result<Option<User>> {
+        let mut conn = ctx.app().db.get().await?;
+        let user = read::by_handle(&mut conn, &handle).await?;
+        Ok(user.map(|user| User(Arc::new(user))))
+    }
+}

@@ -1,0 +1,160 @@
+//! The job engine on Postgres: enqueue on the caller's connection, claim under a lease, retry with
+//! backoff, bury. It knows no noun of Kith: what a job does is said in `worker/reactions.rs`.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer, Jsonb, Text, Timestamptz, Uuid as SqlUuid};
+use diesel_async::RunQueryDsl;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::db::Connection;
+use crate::db::schema::jobs;
+use crate::error::{Error, Result};
+use crate::statement;
+
+/// A job that failed this often in a row is buried: kept, seen, not run again.
+pub const MAX_ATTEMPTS: i32 = 20;
+
+/// The longest pause between two tries of a job.
+const MAX_BACKOFF: TimeDelta = TimeDelta::minutes(10);
+
+/// A job to be run.
+#[derive(Clone, Debug)]
+pub struct NewJob<'a> {
+    /// What the worker looks the job up by.
+    pub kind: &'a str,
+    /// What the job needs to know; ids only, no texts.
+    pub payload: Value,
+    /// While a job with this key waits or runs, another one is not taken in.
+    pub dedupe_key: Option<String>,
+    /// Not before this moment.
+    pub run_at: DateTime<Utc>,
+}
+
+/// A job under lease.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its row.
+    pub id: i64,
+    /// What the worker looks it up by.
+    pub kind: String,
+    /// What it needs to know, as its last step left it.
+    pub payload: Value,
+    /// How often it was claimed since it last got anywhere, this time included.
+    pub attempts: i32,
+    lease: Uuid,
+}
+
+/// How a step of a job ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Nothing is left to do.
+    Done,
+    /// There is more: go on from this payload, behind whatever else waits. A long job thus never
+    /// starves a short one, and a job that is killed goes on from its last saved step.
+    More(Value),
+}
+
+/// Takes in a job, in the caller's transaction. Answers whether it was taken in: a job whose
+/// `dedupe_key` is there already is not.
+pub async fn enqueue(conn: &mut Connection, job: NewJob<'_>) -> Result<bool> {
+    let rows = diesel::insert_into(jobs::table)
+        .values((
+            jobs::kind.eq(job.kind),
+            jobs::payload.eq(job.payload),
+            jobs::dedupe_key.eq(job.dedupe_key),
+            jobs::run_at.eq(job.run_at),
+        ))
+        .on_conflict_do_nothing()
+        .execute(conn)
+        .await?;
+    Ok(rows > 0)
+}
+
+statement! {
+    /// Leases the job that has been due for longest.
+    struct Claim { until: DateTime<Utc>, lease: Uuid, now: DateTime<Utc>, now_again: DateTime<Utc> }
+        -> (BigInt, Text, Jsonb, Integer)
+    "UPDATE jobs SET attempts = attempts + 1, leased_until = " (until: Timestamptz)
+    ", lease = " (lease: SqlUuid)
+    " WHERE id = (
+        SELECT id FROM jobs WHERE buried_at IS NULL AND run_at <= " (now: Timestamptz)
+    " AND (leased_until IS NULL OR leased_until <= " (now_again: Timestamptz)
+    ") ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) RETURNING id, kind, payload, attempts"
+}
+
+/// Leases the job that has been due for longest, for `length` from `now`.
+pub async fn claim(conn: &mut Connection, now: DateTime<Utc>, length: Duration) -> Result<Option<Job>> {
+    let lease = Uuid::new_v4();
+    let until = now + TimeDelta::from_std(length).unwrap_or(MAX_BACKOFF);
+    let claimed: Vec<(i64, String, Value, i32)> = Claim { until, lease, now, now_again: now }.load(conn).await?;
+    Ok(claimed.into_iter().next().map(|(id, kind, payload, attempts)| Job { id, kind, payload, attempts, lease }))
+}
+
+/// Writes down how a step ended. Errors: [`Error::Contention`] if the lease was lost meanwhile; whoever
+/// has it now goes on from the last saved step.
+pub async fn settle(conn: &mut Connection, job: &Job, step: Step, now: DateTime<Utc>) -> Result<()> {
+    let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
+    let rows = match step {
+        Step::Done => diesel::delete(mine).execute(conn).await?,
+        Step::More(payload) => {
+            diesel::update(mine)
+                .set((
+                    jobs::payload.eq(payload),
+                    jobs::run_at.eq(now),
+                    jobs::attempts.eq(0),
+                    jobs::leased_until.eq(None::<DateTime<Utc>>),
+                    jobs::lease.eq(None::<Uuid>),
+                ))
+                .execute(conn)
+                .await?
+        }
+    };
+    held(rows, job)
+}
+
+/// Gives the job back after a failure: later, twice as late each time, and buried at last.
+/// `reason` is kept with the job for the operator.
+pub async fn fail(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
+    let buried_at = (job.attempts >= MAX_ATTEMPTS).then_some(now);
+    let rows = diesel::update(mine)
+        .set((
+            jobs::last_error.eq(reason),
+            jobs::run_at.eq(now + backoff(job.attempts)),
+            jobs::leased_until.eq(None::<DateTime<Utc>>),
+            jobs::lease.eq(None::<Uuid>),
+            jobs::buried_at.eq(buried_at),
+        ))
+        .execute(conn)
+        .await?;
+    held(rows, job)
+}
+
+fn held(rows: usize, job: &Job) -> Result<()> {
+    match rows {
+        1 => Ok(()),
+        _ => Err(Error::Contention(format!("the lease of job {} was lost", job.id))),
+    }
+}
+
+/// One second after the first failure, doubled by each further one, ten minutes at most.
+fn backoff(attempts: i32) -> TimeDelta {
+    let doublings = attempts.saturating_sub(1).clamp(0, 16);
+    TimeDelta::seconds(1 << doublings).min(MAX_BACKOFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backoff_doubles_up_to_ten_minutes() {
+        let seconds: Vec<_> = [1, 2, 3, 10, 11, 1000].map(|n| backoff(n).num_seconds()).into();
+        assert_eq!(seconds, [1, 2, 4, 512, 600, 600]);
+    }
+}
