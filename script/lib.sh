@@ -21,6 +21,8 @@ pg_bindir() {
   [[ $found ]] && echo "$found"
 }
 
+chromium_bin() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
+
 # Installs and builds the playground, each only if what it depends on has changed.
 build_playground() (
   cd "$root/web-playground" || exit
@@ -28,7 +30,7 @@ build_playground() (
     npm ci --include=dev --no-audit --no-fund
     cp package-lock.json node_modules/.installed
   }
-  sources=$(find . \( -name node_modules -o -name dist -o -name test-results \) -prune -o -type f -print0 |
+  sources=$(find . \( -name node_modules -o -name dist -o -name 'test*' \) -prune -o -type f -print0 |
     LC_ALL=C sort -z | xargs -0 cksum)
   [[ -e dist/index.html && $sources == "$(cat node_modules/.built 2>/dev/null)" ]] || {
     npm run build
