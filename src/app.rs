@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::config::Config;
 use crate::db::{self, Db};
+use crate::domain::auth::tokens::Tokens;
 use crate::error::Result;
 use crate::ids::Generator;
 use crate::kv::Kv;
@@ -27,6 +28,8 @@ pub struct App {
     pub kv: Kv,
     /// Reads and writes cursors.
     pub cursors: Cursors,
+    /// Issues and verifies access tokens.
+    pub tokens: Tokens,
     holder: Uuid,
 }
 
@@ -37,6 +40,7 @@ impl App {
             db: Db::new(&config.database_url, config.database_pool).await?,
             kv: Kv::new(&config.redis_url).await?,
             cursors: Cursors::new(&config.secrets),
+            tokens: Tokens::new(&config.secrets)?,
             ids: Generator::default(),
             holder: Uuid::new_v4(),
             clock,

@@ -5,6 +5,7 @@ pub mod config;
 pub mod error;
 pub mod ids;
 pub mod page;
+pub mod text;
 pub mod time;
 pub mod viewer;
 

@@ -7,7 +7,8 @@ CREATE TABLE users (
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL
 );
-CREATE UNIQUE INDEX users_handle_key ON users (lower(handle));
+-- Handles are ASCII: their case must not depend on the locale of the database.
+CREATE UNIQUE INDEX users_handle_key ON users (lower(handle COLLATE "C"));
 
 -- Apart from the person, so that no row that is shown ever carries a hash.
 CREATE TABLE credentials (
@@ -36,6 +37,7 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_user ON sessions (user_id, id);
 CREATE INDEX sessions_expires ON sessions (expires_at);
+CREATE INDEX sessions_revoked ON sessions (revoked_at) WHERE revoked_at IS NOT NULL;
 
 -- Only hashes. A used token is kept until its session ends: that is how reuse is noticed.
 CREATE TABLE refresh_tokens (

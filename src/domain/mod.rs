@@ -4,4 +4,5 @@ pub mod events;
 
 pub mod users;
 
+pub mod auth;
 pub mod follows;

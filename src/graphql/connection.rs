@@ -316,8 +316,8 @@ mod tests {
             let got: Vec<i64> = filled.items.iter().map(|(_, node)| *node).collect();
             prop_assert_eq!(&got, &expected);
             // Beyond the page, or beyond the range if the page is empty.
-            let beyond_old = got.last().map(|p| *p).or(above.map(|a| a.saturating_add(1)));
-            let beyond_new = got.first().map(|p| *p).or(below.map(|b| b.saturating_sub(1)));
+            let beyond_old = got.last().copied().or(above.map(|a| a.saturating_add(1)));
+            let beyond_new = got.first().copied().or(below.map(|b| b.saturating_sub(1)));
             match side {
                 Side::First => {
                     let from = beyond_old.unwrap_or(i64::MIN);

@@ -17,8 +17,8 @@ pub async fn by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<User>> {
 
 /// The person with this handle, whatever its case.
 pub async fn by_handle(conn: &mut Connection, handle: &str) -> Result<Option<User>> {
-    let lower = sql::<Text>("lower(handle)");
-    let found = users::table.filter(lower.eq(handle.to_lowercase())).select(User::as_select()).first(conn).await;
+    let lower = sql::<Text>(r#"lower(handle COLLATE "C")"#);
+    let found = users::table.filter(lower.eq(handle.to_ascii_lowercase())).select(User::as_select()).first(conn).await;
     Ok(found.optional()?)
 }
 
