@@ -16,3 +16,4 @@ pub mod domain;
 pub mod graphql;
 pub mod kv;
 pub mod queue;
+pub mod worker;

@@ -4,7 +4,6 @@ CREATE TABLE activity (
     channel text NOT NULL,
     is_hot boolean NOT NULL,
     generation bigint NOT NULL,
-    seen_at timestamptz NOT NULL,
     PRIMARY KEY (user_id, channel)
 );
 

@@ -133,7 +133,6 @@ diesel::table! {
         channel -> Text,
         is_hot -> Bool,
         generation -> BigInt,
-        seen_at -> Timestamptz,
     }
 }
 

@@ -1,8 +1,15 @@
 //! What Kith knows and does, room by room. A room names only rooms above it.
 
 pub mod events;
+pub mod idempotency;
 
 pub mod users;
 
 pub mod auth;
 pub mod follows;
+
+pub mod audience;
+
+pub mod messages;
+
+pub mod inbox;

@@ -40,7 +40,7 @@ pub trait ContextExt {
     fn loaders(&self) -> Arc<Loaders>;
     /// Forgets what was loaded, for something was just written. Mutations run one after the other, each
     /// with its whole payload, so nothing that is under way loses its loader.
-    fn written(&self, viewer: Option<Viewer>);
+    fn written(&self);
 }
 
 impl ContextExt for Context<'_> {
@@ -60,8 +60,8 @@ impl ContextExt for Context<'_> {
         self.caller().loaders.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn written(&self, viewer: Option<Viewer>) {
-        let fresh = Arc::new(Loaders::new(self.app(), viewer));
+    fn written(&self) {
+        let fresh = Arc::new(Loaders::new(self.app(), self.caller().viewer));
         *self.caller().loaders.write().unwrap_or_else(PoisonError::into_inner) = fresh;
     }
 }

@@ -11,6 +11,7 @@ use dataloader::cached::Loader;
 use crate::app::App;
 use crate::db::{Connection, Db};
 use crate::domain::follows::{self, model::Relation};
+use crate::domain::messages::{self, model::Message};
 use crate::domain::users::{
     self,
     model::{Counters, User},
@@ -24,6 +25,8 @@ pub struct Loaders {
     pub users: Batched<Users>,
     /// Counters by the id of the person.
     pub user_counters: Batched<UserCounters>,
+    /// Messages by id, whatever may be seen of them: only the gate asks.
+    pub messages: Batched<Messages>,
     /// What the viewer and a person are to each other, by the id of that person.
     pub relations: Batched<Relations>,
 }
@@ -34,6 +37,7 @@ impl Loaders {
         Self {
             users: Batched::new(&app.db, Users),
             user_counters: Batched::new(&app.db, UserCounters),
+            messages: Batched::new(&app.db, Messages),
             relations: Batched::new(&app.db, Relations { viewer_id: viewer.map(|viewer| viewer.user_id) }),
         }
     }
@@ -99,7 +103,7 @@ macro_rules! batched {
     )* };
 }
 
-batched!(Users, UserCounters, Relations);
+batched!(Users, UserCounters, Messages, Relations);
 
 /// Runs a batch on a connection of the pool.
 pub struct OnPool<B> {
@@ -142,6 +146,19 @@ impl Batch for UserCounters {
 
     async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Counters>> {
         Ok(users::read::counters_by_ids(conn, keys).await?.into_iter().collect())
+    }
+}
+
+/// See [`Loaders::messages`].
+pub struct Messages;
+
+impl Batch for Messages {
+    type Key = i64;
+    type Value = Arc<Message>;
+
+    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Arc<Message>>> {
+        let rows = messages::read::by_ids(conn, keys).await?;
+        Ok(rows.into_iter().map(|message| (message.id, Arc::new(message))).collect())
     }
 }
 

@@ -4,6 +4,13 @@
 pub mod connection;
 pub mod context;
 pub mod errors;
+pub mod feed;
+pub mod follows;
+pub mod gate;
+pub mod history;
+pub mod ids;
 pub mod loaders;
+pub mod messages;
+pub mod nodes;
 pub mod schema;
 pub mod users;

@@ -5,9 +5,15 @@ use std::sync::Arc;
 use async_graphql::{Context, ID, Object, Result};
 use chrono::{DateTime, Utc};
 
+use crate::domain::follows::model::Relation;
+use crate::domain::follows::read::Of;
 use crate::domain::users::{model, read};
 use crate::graphql::context::ContextExt;
+use crate::graphql::feed::outbox;
+use crate::graphql::follows::{FollowConnection, people};
+use crate::graphql::messages::MessageConnection;
 use crate::ids::GlobalId;
+use crate::page::Arguments;
 
 /// A person.
 pub struct User(pub Arc<model::User>);
@@ -82,10 +88,48 @@ impl User {
     async fn is_friend(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.relation(ctx).await?.is_friend())
     }
+
+    /// Who follows this person, the newest follow first.
+    async fn followers(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
+        #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
+    ) -> Result<FollowConnection> {
+        people(ctx, Of::Followee(self.0.id), Arguments { first, after, last, before }).await
+    }
+
+    /// Whom this person follows, the newest follow first.
+    async fn following(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
+        #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
+    ) -> Result<FollowConnection> {
+        people(ctx, Of::Follower(self.0.id), Arguments { first, after, last, before }).await
+    }
+
+    /// What this person posted, newest first.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of a connection")]
+    async fn messages(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which channel, one of `limits.channels`.", default = "default")] channel: String,
+        #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
+        #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
+    ) -> Result<MessageConnection> {
+        outbox(ctx, self.0.id, &channel, Arguments { first, after, last, before }).await
+    }
 }
 
 impl User {
-    async fn relation(&self, ctx: &Context<'_>) -> Result<crate::domain::follows::model::Relation> {
+    async fn relation(&self, ctx: &Context<'_>) -> Result<Relation> {
         Ok(ctx.loaders().relations.load(self.0.id).await?.unwrap_or_default())
     }
 }

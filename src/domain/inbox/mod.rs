@@ -1,0 +1,9 @@
+//! Feeds and the inboxes that make them fast: an index in Redis that may be lost or incomplete at any
+//! time and never changes an answer. Publishing puts references in (`write`), the feed fetcher reads
+//! them (`read`), and what was lost is built anew (`repair`). Never what a viewer may see.
+
+pub mod model;
+pub mod read;
+pub mod repair;
+mod scripts;
+pub mod write;

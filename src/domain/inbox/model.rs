@@ -1,0 +1,116 @@
+//! The shape of an inbox: its members, its marker, and the window that they are read as.
+//!
+//! A member is `authorId:messageId`, its score the publish time in milliseconds. The marker of a
+//! finished inbox is `#generation:epoch:horizon` with score 0, so that it is always first; an inbox that
+//! is being built has `~token` with the highest score instead. All are lost together or not at all.
+
+use crate::domain::messages::model::Reference;
+use crate::ids;
+
+/// How many of the newest references an inbox keeps.
+pub const WINDOW: usize = 100;
+
+/// An inbox of so many members is trimmed before the next delivery. With the window, the marker and
+/// what several workers add meanwhile it stays within 127 members: above 128 Redis turns a sorted set
+/// from a listpack into a skiplist for good, at 2.6 times the memory (`zset-max-listpack-entries`).
+pub const TRIM_AT: usize = 116;
+
+/// With more in flight than this a feed is answered by Postgres.
+pub const IN_FLIGHT_BOUND: usize = 500;
+
+/// The member for a message.
+pub fn member(message: Reference) -> String {
+    format!("{}:{}", message.author_id, message.id)
+}
+
+/// The score of a message: its publish time, milliseconds since the Unix epoch.
+pub fn score(message: Reference) -> i64 {
+    ids::ms_of(message.id)
+}
+
+/// What of an inbox must be as Postgres says for it to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Validity {
+    /// Raised when a person's reasons to see messages grew.
+    pub generation: i64,
+    /// Raised when every inbox became doubtful.
+    pub epoch: i64,
+}
+
+impl Validity {
+    /// The marker of a finished inbox up to its horizon, which the scripts add.
+    pub fn marker_prefix(self) -> String {
+        format!("#{}:{}:", self.generation, self.epoch)
+    }
+}
+
+/// The newest part of a feed: everything at or above the horizon is here; below it nothing is claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The smallest id that would be here. 0 if the window is the whole feed.
+    pub horizon: i64,
+    /// Newest first.
+    pub references: Vec<Reference>,
+}
+
+impl Window {
+    /// Reads the members of an inbox, in the order of their scores. `None` unless it is finished and valid.
+    pub fn parse(members: &[String], validity: Validity) -> Option<Self> {
+        let (marker, rest) = members.split_first()?;
+        let horizon_ms: i64 = marker.strip_prefix(&validity.marker_prefix())?.parse().ok()?;
+        let horizon = ids::floor_of_ms(horizon_ms);
+        let mut references: Vec<Reference> = rest.iter().filter_map(|member| reference(member)).collect();
+        references.retain(|reference| reference.id >= horizon);
+        references.sort_unstable_by(|a, b| b.cmp(a));
+        Some(Self { horizon, references })
+    }
+
+    /// Adds what is in flight, at or above the horizon and not here yet.
+    pub fn merge(&mut self, in_flight: &[Reference]) {
+        self.references.extend(in_flight.iter().filter(|reference| reference.id >= self.horizon));
+        self.references.sort_unstable_by(|a, b| b.cmp(a));
+        self.references.dedup();
+    }
+}
+
+fn reference(member: &str) -> Option<Reference> {
+    let (author_id, id) = member.split_once(':')?;
+    Some(Reference { id: id.parse().ok()?, author_id: author_id.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VALID: Validity = Validity { generation: 3, epoch: 1 };
+
+    fn members(list: &[&str]) -> Vec<String> {
+        list.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn only_a_finished_inbox_of_this_generation_and_epoch_counts() {
+        assert!(Window::parse(&members(&["#3:1:0", "7:900"]), VALID).is_some());
+        for not in [&["#2:1:0", "7:900"][..], &["#3:2:0"], &["7:900", "~token"], &["7:900"], &["#3:1:x"], &[]] {
+            assert_eq!(Window::parse(&members(not), VALID), None, "{not:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_is_sorted_by_id_and_holds_nothing_below_its_horizon() {
+        let old = ids::floor_of_ms(ids::EPOCH_MS + 5);
+        let horizon = ids::EPOCH_MS + 10;
+        let at = ids::floor_of_ms(horizon);
+        let marker = format!("#3:1:{horizon}");
+        let mut window = Window::parse(
+            &[marker, format!("1:{old}"), format!("9:{}", at + 1), format!("10:{at}"), "odd".into()],
+            VALID,
+        )
+        .expect("valid");
+        let ids = |window: &Window| window.references.iter().map(|r| r.id).collect::<Vec<_>>();
+        assert_eq!(ids(&window), [at + 1, at]);
+        let flying = |id| Reference { id, author_id: 9 };
+        window.merge(&[flying(at + 7), flying(at + 1), flying(old)]);
+        assert_eq!(ids(&window), [at + 7, at + 1, at]);
+    }
+}

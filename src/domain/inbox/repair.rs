@@ -1,0 +1,105 @@
+//! Builds what was lost or voided, and clears what is no longer in flight. May run anywhere, any number
+//! of times.
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel_async::RunQueryDsl;
+use uuid::Uuid;
+
+use crate::db::Connection;
+use crate::db::schema::in_flight;
+use crate::domain::inbox::model::{Validity, WINDOW, member, score};
+use crate::domain::inbox::scripts;
+use crate::domain::messages::model::Reference;
+use crate::error::Result;
+use crate::kv::{Kv, keys};
+use crate::statement;
+
+/// How much longer than a request's life a row stays in flight: for clocks that differ.
+const MARGIN: TimeDelta = TimeDelta::seconds(5);
+
+/// Clears what was delivered longer ago than any request that runs now can be old. Answers how many.
+///
+/// A reader that looked into an inbox just before a delivery finds the message in flight instead; so the
+/// row must outlive that reader.
+pub async fn sweep(conn: &mut Connection, now: DateTime<Utc>, request_timeout: Duration) -> Result<usize> {
+    let life = TimeDelta::from_std(request_timeout).unwrap_or(TimeDelta::MAX) + MARGIN;
+    let delivered = in_flight::delivered_at.lt(now - life);
+    Ok(diesel::delete(in_flight::table.filter(delivered)).execute(conn).await?)
+}
+
+statement! {
+    /// One snapshot of a feed: what makes an inbox valid, and its newest references, deleted ones too, for
+    /// they may be restored. A row at least, if the feed is hot.
+    struct Snapshot {
+        viewer_id: i64, viewer_id_self: i64, channel: String, window: i64, window_again: i64,
+        viewer_id_hot: i64, channel_hot: String,
+    } -> (BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>)
+    "SELECT activity.generation, inbox_epoch.epoch, newest.id, newest.author_id
+     FROM activity CROSS JOIN inbox_epoch LEFT JOIN LATERAL (
+        SELECT message.id, message.author_id
+        FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
+    " UNION ALL SELECT " (viewer_id_self: BigInt)
+    ") AS author CROSS JOIN LATERAL (
+            SELECT id, author_id FROM messages WHERE author_id = author.id AND channel = " (channel: Text)
+    " ORDER BY id DESC LIMIT " (window: BigInt)
+    ") AS message ORDER BY message.id DESC LIMIT " (window_again: BigInt)
+    ") AS newest ON true WHERE activity.is_hot AND activity.user_id = " (viewer_id_hot: BigInt)
+    " AND activity.channel = " (channel_hot: Text)
+    " ORDER BY newest.id DESC"
+}
+
+/// Builds the inbox of `user_id` in `channel`. Answers false if somebody else began or dropped it
+/// meanwhile; then nothing was claimed and it is worth another try.
+///
+/// The start marker comes first, so that whatever is delivered after the snapshot lands behind it; the
+/// snapshot tells the generation and the references of one moment.
+pub async fn build(conn: &mut Connection, kv: &Kv, user_id: i64, channel: &str) -> Result<bool> {
+    let inbox = keys::inbox(user_id, channel);
+    let start = format!("~{}", Uuid::new_v4().simple());
+    let mut redis = kv.owned().await?;
+    redis::pipe()
+        .atomic()
+        .unlink(&inbox)
+        .ignore()
+        .zadd(&inbox, &start, "+inf")
+        .ignore()
+        .query_async::<()>(&mut *redis)
+        .await?;
+    let Some((validity, mut references)) = snapshot(conn, user_id, channel).await? else {
+        redis::AsyncCommands::unlink::<_, ()>(&mut *redis, &inbox).await?;
+        return Ok(true);
+    };
+    // One reference more than fits tells whether there is anything below, and where the horizon lies.
+    let horizon_ms = references.get(WINDOW).map_or(0, |cut| score(*cut) + 1);
+    references.retain(|reference| score(*reference) >= horizon_ms);
+    let mut finish = scripts::FINISH.key(&inbox);
+    finish.arg(&start).arg(validity.marker_prefix()).arg(horizon_ms).arg(WINDOW);
+    for reference in references {
+        finish.arg(score(reference)).arg(member(reference));
+    }
+    Ok(finish.invoke_async::<i64>(&mut *redis).await? == 1)
+}
+
+async fn snapshot(conn: &mut Connection, user_id: i64, channel: &str) -> Result<Option<(Validity, Vec<Reference>)>> {
+    let window = WINDOW as i64 + 1;
+    let ask = Snapshot {
+        viewer_id: user_id,
+        viewer_id_self: user_id,
+        channel: channel.to_owned(),
+        window,
+        window_again: window,
+        viewer_id_hot: user_id,
+        channel_hot: channel.to_owned(),
+    };
+    let rows: Vec<(i64, i64, Option<i64>, Option<i64>)> = ask.load(conn).await?;
+    let Some(&(generation, epoch, ..)) = rows.as_slice().first() else {
+        return Ok(None);
+    };
+    let references =
+        rows.iter().filter_map(|&(_, _, id, author_id)| Some(Reference { id: id?, author_id: author_id? }));
+    Ok(Some((Validity { generation, epoch }, references.collect())))
+}

@@ -1,0 +1,44 @@
+//! The partitions of messages: one a month, made ahead. Never the messages in them.
+
+use chrono::{DateTime, Datelike, Months, NaiveDate, Utc};
+use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
+
+use crate::db::Connection;
+use crate::error::{Error, Result};
+use crate::ids;
+
+/// How many months ahead of now there is a partition.
+pub const MONTHS_AHEAD: u32 = 12;
+
+/// Makes the partitions that are missing, from this month to [`MONTHS_AHEAD`] months on. May run
+/// anywhere, any number of times, also at the same time.
+pub async fn ensure(conn: &mut Connection, now: DateTime<Utc>) -> Result<()> {
+    let first = NaiveDate::from_ymd_opt(now.year(), now.month(), 1).ok_or_else(out_of_calendar)?;
+    conn.transaction(async move |conn| {
+        diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended('message partitions', 0))")
+            .execute(conn)
+            .await?;
+        for ahead in 0..=MONTHS_AHEAD {
+            let from = first.checked_add_months(Months::new(ahead)).ok_or_else(out_of_calendar)?;
+            let to = from.checked_add_months(Months::new(1)).ok_or_else(out_of_calendar)?;
+            let statement = format!(
+                "CREATE TABLE IF NOT EXISTS messages_{} PARTITION OF messages FOR VALUES FROM ({}) TO ({})",
+                from.format("%Y_%m"),
+                floor(from),
+                floor(to),
+            );
+            conn.batch_execute(&statement).await?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The smallest id of the month that begins on `day`.
+fn floor(day: NaiveDate) -> i64 {
+    ids::floor_of_ms(day.and_time(chrono::NaiveTime::MIN).and_utc().timestamp_millis())
+}
+
+fn out_of_calendar() -> Error {
+    Error::Internal("the clock is out of the calendar".into())
+}

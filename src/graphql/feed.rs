@@ -1,0 +1,164 @@
+//! The feed, and a person's own messages: where their candidates come from.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_graphql::{Context, Object, Result};
+
+use crate::domain::inbox::read::Feed;
+use crate::domain::inbox::write;
+use crate::domain::messages::model::Reference;
+use crate::domain::messages::{read, rules};
+use crate::graphql::connection::{Source, page};
+use crate::graphql::context::ContextExt;
+use crate::graphql::gate;
+use crate::graphql::loaders::Loaders;
+use crate::graphql::messages::{Message, MessageConnection};
+use crate::page::{Arguments, Connection, Scope};
+
+/// The questions about feeds.
+#[derive(Default)]
+pub struct FeedQuery;
+
+#[Object]
+impl FeedQuery {
+    /// What the people whom the viewer follows have posted, and the viewer's own messages: newest first, exact
+    /// at every moment. Needs a signed-in viewer.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of a connection")]
+    async fn feed(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Which channel, one of `limits.channels`.", default = "default")] channel: String,
+        #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
+        #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
+    ) -> Result<Option<MessageConnection>> {
+        let (viewer, app) = (ctx.viewer()?, ctx.app());
+        let channel = rules::channel(&channel, &app.config.channels)?;
+        let scope = Scope::new(Connection::Feed, 0, &channel);
+        let arguments = Arguments { first, after, last, before };
+        arguments.parse(&app.cursors, scope)?;
+        let feed = Feed::open(&app.db, &app.kv, viewer.user_id, &channel).await?;
+        let source = FeedSource {
+            feed,
+            viewer_id: viewer.user_id,
+            loaders: ctx.loaders(),
+            without_reason: AtomicUsize::new(0),
+            looked_at: AtomicUsize::new(0),
+        };
+        let filled = page(ctx, scope, &arguments, &source).await?;
+        source.mend(ctx, &channel).await;
+        Ok(Some(filled.into()))
+    }
+}
+
+struct FeedSource {
+    feed: Feed,
+    viewer_id: i64,
+    loaders: Arc<Loaders>,
+    without_reason: AtomicUsize,
+    looked_at: AtomicUsize,
+}
+
+impl FeedSource {
+    /// Asks for a build where one is due. The page is right without it, so a failure is only told.
+    async fn mend(&self, ctx: &Context<'_>, channel: &str) {
+        let app = ctx.app();
+        let is_stale =
+            self.feed.is_stale(self.without_reason.load(Ordering::Relaxed), self.looked_at.load(Ordering::Relaxed));
+        if !is_stale && !self.feed.is_missed() {
+            return;
+        }
+        let outcome = app.db.write(|mut conn| async move {
+            if is_stale {
+                write::void(&mut conn, self.viewer_id, channel).await?;
+            }
+            write::want(&mut conn, self.viewer_id, channel, app.clock.now()).await
+        });
+        if let Err(error) = outcome.await {
+            tracing::warn!(?error, "no inbox could be asked for");
+        }
+    }
+}
+
+impl Source for FeedSource {
+    type Candidate = Reference;
+    type Node = Message;
+
+    fn position(reference: &Reference) -> i64 {
+        reference.id
+    }
+
+    async fn older(&self, below: i64, limit: usize) -> crate::error::Result<Vec<Reference>> {
+        self.feed.older(below, limit).await
+    }
+
+    async fn newer(&self, above: i64, limit: usize) -> crate::error::Result<Vec<Reference>> {
+        self.feed.newer(above, limit).await
+    }
+
+    async fn admit(&self, references: &[Reference]) -> crate::error::Result<Vec<Option<Message>>> {
+        self.looked_at.fetch_add(references.len(), Ordering::Relaxed);
+        let messages = gate::messages(&self.loaders, references).await?;
+        // Read after the messages, never before: what the rules deny at this moment is not served.
+        let authors = references.iter().map(|reference| reference.author_id).collect();
+        let relations = self.loaders.relations.load_many(authors).await?;
+        let has_reason = |reference: &Reference| {
+            reference.author_id == self.viewer_id
+                || relations.get(&reference.author_id).is_some_and(|relation| relation.viewer_follows)
+        };
+        let admit = |(reference, message)| match (has_reason(reference), message) {
+            (true, message) => Option::map(message, Message),
+            (false, _) => {
+                self.without_reason.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        };
+        Ok(references.iter().zip(messages).map(admit).collect())
+    }
+}
+
+/// A person's own messages in a channel.
+pub async fn outbox(
+    ctx: &Context<'_>,
+    author_id: i64,
+    channel: &str,
+    arguments: Arguments,
+) -> Result<MessageConnection> {
+    let channel = rules::channel(channel, &ctx.app().config.channels)?;
+    let scope = Scope::new(Connection::UserMessages, author_id, &channel);
+    let source = Outbox { ctx, author_id, channel, loaders: ctx.loaders() };
+    Ok(page(ctx, scope, &arguments, &source).await?.into())
+}
+
+struct Outbox<'a> {
+    ctx: &'a Context<'a>,
+    author_id: i64,
+    channel: String,
+    loaders: Arc<Loaders>,
+}
+
+impl Source for Outbox<'_> {
+    type Candidate = Reference;
+    type Node = Message;
+
+    fn position(reference: &Reference) -> i64 {
+        reference.id
+    }
+
+    async fn older(&self, below: i64, limit: usize) -> crate::error::Result<Vec<Reference>> {
+        let mut conn = self.ctx.app().db.get().await?;
+        read::page_older(&mut conn, (self.author_id, &self.channel), below, limit).await
+    }
+
+    async fn newer(&self, above: i64, limit: usize) -> crate::error::Result<Vec<Reference>> {
+        let mut conn = self.ctx.app().db.get().await?;
+        read::page_newer(&mut conn, (self.author_id, &self.channel), above, limit).await
+    }
+
+    async fn admit(&self, references: &[Reference]) -> crate::error::Result<Vec<Option<Message>>> {
+        let messages = gate::messages(&self.loaders, references).await?;
+        Ok(messages.into_iter().map(|message| message.map(Message)).collect())
+    }
+}

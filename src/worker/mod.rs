@@ -1,0 +1,3 @@
+//! What happens behind the requests. Never SQL.
+
+pub mod reactions;
