@@ -7,5 +7,8 @@ import { createRoot } from 'react-dom/client';
 import { App } from './App';
 import { chooseCast } from './story/cast';
 
+// The first steps take a quarter of the width until somebody drags their edge.
+if (!sessionStorage.getItem('graphiql:docExplorerFlex')) sessionStorage.setItem('graphiql:docExplorerFlex', '0.3');
+
 const root = createRoot(document.getElementById('root')!);
 chooseCast().then((cast) => root.render(<App cast={cast} />));

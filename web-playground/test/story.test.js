@@ -81,7 +81,10 @@ test("Ben's feed shows it", async () => {
 
 test('a reload keeps the people, the token and the tab', async () => {
   const token = await playground.token();
+  const tabs = await playground.tabs();
   await playground.reload();
+  assert.deepEqual(await playground.tabs(), tabs);
+  assert.match(await playground.variables(), /"first": 10/);
   assert.equal(await playground.actingAs(), 'ben');
   assert.deepEqual(await playground.people(), ['', 'ada', 'ben']);
   assert.equal(await playground.token(), token);

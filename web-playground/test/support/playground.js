@@ -28,6 +28,7 @@ export async function openPlayground(url) {
     return data;
   }
 
+  page.setDefaultTimeout(10_000);
   await page.goto(url);
   await ready();
 
@@ -44,7 +45,12 @@ export async function openPlayground(url) {
         return isWanted(data) && data;
       }),
     setUp: (step) => page.getByRole('button', { name: step }).click(),
-    openTab: (name) => page.getByRole('tab', { name, exact: true }).click(),
+    async openTab(name) {
+      await page.getByRole('button', { name, exact: true }).click();
+      // The open tab's own name ends in that of its close button.
+      await page.getByRole('tab', { name: new RegExp(`^${name}\\b`), selected: true }).waitFor();
+      await until(`${name} in the editor`, async () => (await model('operation')).includes(` ${name}(`));
+    },
     tabs: () => page.getByRole('tab').allInnerTexts(),
     variables: () => model('variables'),
     variablesContain: (text) => until(`${text} in the variables`, async () => (await model('variables')).includes(text)),
