@@ -13,7 +13,7 @@ export function EditorManners() {
 
   useEffect(() => {
     for (const editor of [query, variables, headers, response]) {
-      editor?.updateOptions({ fontSize: 13.5, wordWrap: 'on' });
+      editor?.updateOptions({ fontSize: 13, wordWrap: 'on', wrappingIndent: 'indent' });
     }
   }, [query, variables, headers, response]);
 

@@ -7,8 +7,14 @@ import { createRoot } from 'react-dom/client';
 import { App } from './App';
 import { chooseCast } from './story/cast';
 
-// The first steps take a quarter of the width until somebody drags their edge.
-if (!sessionStorage.getItem('graphiql:docExplorerFlex')) sessionStorage.setItem('graphiql:docExplorerFlex', '0.3');
+// How the panes share the room until somebody drags an edge: the first steps narrow, the variables in full.
+for (const [pane, share] of [
+  ['docExplorerFlex', '0.3'],
+  ['secondaryEditorFlex', '1.6'],
+]) {
+  const key = `graphiql:${pane}`;
+  if (sessionStorage.getItem(key) === null) sessionStorage.setItem(key, share!);
+}
 
 const root = createRoot(document.getElementById('root')!);
 chooseCast().then((cast) => root.render(<App cast={cast} />));

@@ -3,12 +3,17 @@
 import type { Cast, Character } from './cast';
 
 export const operations = {
-  SignUp: `# Creates a person and signs them in. The playground keeps the
-# token and sends it with everything you run from here on.
+  SignUp: `# Creates a person and signs them in.
+# The playground keeps the token, and
+# sends it with all that you run next.
 mutation SignUp($input: SignUpInput!) {
   signUp(input: $input) {
     viewer {
-      user { id handle displayName }
+      user {
+        id
+        handle
+        displayName
+      }
     }
     tokens {
       accessToken
@@ -18,11 +23,16 @@ mutation SignUp($input: SignUpInput!) {
   }
 }
 `,
-  LogIn: `# Signs in somebody who has signed up before.
+  LogIn: `# Signs in somebody who has
+# signed up before.
 mutation LogIn($input: LogInInput!) {
   logIn(input: $input) {
     viewer {
-      user { id handle displayName }
+      user {
+        id
+        handle
+        displayName
+      }
     }
     tokens {
       accessToken
@@ -32,8 +42,8 @@ mutation LogIn($input: LogInInput!) {
   }
 }
 `,
-  UserByHandle: `# Looks a person up. The counts are everybody's,
-# the rest depends on who is asking.
+  UserByHandle: `# Looks a person up. The last three
+# depend on who is asking.
 query UserByHandle($handle: String!) {
   user(handle: $handle) {
     id
@@ -47,7 +57,8 @@ query UserByHandle($handle: String!) {
   }
 }
 `,
-  FollowUser: `# Follows a person, named by the id that UserByHandle gives.
+  FollowUser: `# Follows a person, named by the id
+# that UserByHandle gives.
 mutation FollowUser($input: FollowUserInput!) {
   followUser(input: $input) {
     user {
@@ -60,28 +71,39 @@ mutation FollowUser($input: FollowUserInput!) {
   }
 }
 `,
-  PostMessage: `# Posts a message to all who follow the person acting.
+  PostMessage: `# Posts a message to all who follow
+# the person acting.
 mutation PostMessage($input: PostMessageInput!) {
   postMessage(input: $input) {
     message {
       id
       content
       createdAt
-      author { handle displayName }
+      author {
+        handle
+        displayName
+      }
     }
   }
 }
 `,
-  Feed: `# What the people one follows have posted, newest first.
-# For the next page, pass endCursor as "after".
+  Feed: `# What the people one follows have
+# posted, newest first. endCursor as
+# "after" gives the next page.
 query Feed($first: Int, $after: String) {
   feed(first: $first, after: $after) {
     nodes {
       content
       createdAt
-      author { handle displayName }
+      author {
+        handle
+        displayName
+      }
     }
-    pageInfo { hasNextPage endCursor }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
   }
 }
 `,
