@@ -3,6 +3,14 @@
 import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useEffect } from 'react';
 
+const OPTIONS = {
+  fontSize: 13,
+  lineNumbersMinChars: 2,
+  lineDecorationsWidth: 2,
+  wordWrap: 'on',
+  wrappingIndent: 'indent',
+} as const;
+
 export function EditorManners() {
   const { setTheme } = useGraphiQLActions();
   const theme = useGraphiQL((state) => state.theme);
@@ -13,7 +21,7 @@ export function EditorManners() {
 
   useEffect(() => {
     for (const editor of [query, variables, headers, response]) {
-      editor?.updateOptions({ fontSize: 13, wordWrap: 'on', wrappingIndent: 'indent' });
+      editor?.updateOptions(OPTIONS);
     }
   }, [query, variables, headers, response]);
 

@@ -9,8 +9,8 @@ import { chooseCast } from './story/cast';
 
 // How the panes share the room until somebody drags an edge: the first steps narrow, the variables in full.
 for (const [pane, share] of [
-  ['docExplorerFlex', '0.3'],
-  ['secondaryEditorFlex', '1.6'],
+  ['docExplorerFlex', '0.26'],
+  ['secondaryEditorFlex', '2'],
 ]) {
   const key = `graphiql:${pane}`;
   if (sessionStorage.getItem(key) === null) sessionStorage.setItem(key, share!);

@@ -72,7 +72,7 @@ test("Ben's feed shows it", async () => {
   const { feed } = await playground.runUntil(({ feed }) => feed.nodes.length > 0);
   assert.match(feed.nodes[0].content, POST);
   assert.equal(feed.nodes[0].author.handle, 'ada');
-  assert.match(await playground.visibleResult(), POST);
+  await playground.resultShows(POST);
   assert.equal(await playground.stepsDone(), 6);
   await playground.picture('4-feed');
   await playground.picture('4-feed-large', { width: 1440, height: 900 });

@@ -4,16 +4,12 @@ import type { Cast, Character } from './cast';
 
 export const operations = {
   SignUp: `# Creates a person and signs them in.
-# The playground keeps the token, and
-# sends it with all that you run next.
+# The playground keeps the token and
+# sends it from here on.
 mutation SignUp($input: SignUpInput!) {
   signUp(input: $input) {
     viewer {
-      user {
-        id
-        handle
-        displayName
-      }
+      user { id handle displayName }
     }
     tokens {
       accessToken
@@ -28,11 +24,7 @@ mutation SignUp($input: SignUpInput!) {
 mutation LogIn($input: LogInInput!) {
   logIn(input: $input) {
     viewer {
-      user {
-        id
-        handle
-        displayName
-      }
+      user { id handle displayName }
     }
     tokens {
       accessToken
@@ -79,26 +71,19 @@ mutation PostMessage($input: PostMessageInput!) {
       id
       content
       createdAt
-      author {
-        handle
-        displayName
-      }
+      author { handle displayName }
     }
   }
 }
 `,
   Feed: `# What the people one follows have
-# posted, newest first. endCursor as
-# "after" gives the next page.
-query Feed($first: Int, $after: String) {
-  feed(first: $first, after: $after) {
+# posted, newest first.
+query Feed($first: Int) {
+  feed(first: $first) {
     nodes {
       content
       createdAt
-      author {
-        handle
-        displayName
-      }
+      author { handle displayName }
     }
     pageInfo {
       hasNextPage
