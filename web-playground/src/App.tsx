@@ -6,6 +6,8 @@ import { AccountBar } from './bar/AccountBar';
 import type { Cast } from './story/cast';
 import { CastContext } from './story/cast';
 import { exampleTabs } from './story/operations';
+import { EditorManners } from './EditorManners';
+import { openingTab } from './openingTab';
 import { FillInUserId } from './story/FillInUserId';
 import { storyPlugin } from './story/StoryPanel';
 
@@ -14,15 +16,12 @@ const customScalarSchemas = { JSON: {}, DateTime: { type: 'string' as const, for
 
 export function App({ cast }: { cast: Cast }) {
   const tabs = exampleTabs(cast);
-  // GraphiQL fills the first tab's variables from these, and only on a first visit may we give them.
-  const isFirstVisit = sessionStorage.getItem('graphiql:tabState') === null;
-  const first = isFirstVisit ? { initialQuery: tabs[0]?.query, initialVariables: tabs[0]?.variables } : {};
   return (
     <CastContext value={cast}>
       <AccountBar />
       <main>
         <GraphiQL
-          {...first}
+          {...openingTab(tabs)}
           fetcher={fetcher}
           storage={sessionStorage}
           defaultTabs={tabs}
@@ -36,6 +35,7 @@ export function App({ cast }: { cast: Cast }) {
           <GraphiQL.Logo>
             <></>
           </GraphiQL.Logo>
+          <EditorManners />
           <FillInUserId />
         </GraphiQL>
       </main>

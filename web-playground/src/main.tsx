@@ -7,5 +7,14 @@ import { createRoot } from 'react-dom/client';
 import { App } from './App';
 import { chooseCast } from './story/cast';
 
+// How the panes share the room until somebody drags an edge: the first steps narrow, the variables in full.
+for (const [pane, share] of [
+  ['docExplorerFlex', '0.26'],
+  ['secondaryEditorFlex', '2'],
+]) {
+  const key = `graphiql:${pane}`;
+  if (sessionStorage.getItem(key) === null) sessionStorage.setItem(key, share!);
+}
+
 const root = createRoot(document.getElementById('root')!);
 chooseCast().then((cast) => root.render(<App cast={cast} />));

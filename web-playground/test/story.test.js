@@ -72,7 +72,7 @@ test("Ben's feed shows it", async () => {
   const { feed } = await playground.runUntil(({ feed }) => feed.nodes.length > 0);
   assert.match(feed.nodes[0].content, POST);
   assert.equal(feed.nodes[0].author.handle, 'ada');
-  assert.match(await playground.visibleResult(), POST);
+  await playground.resultShows(POST);
   assert.equal(await playground.stepsDone(), 6);
   await playground.picture('4-feed');
   await playground.picture('4-feed-large', { width: 1440, height: 900 });
@@ -81,7 +81,10 @@ test("Ben's feed shows it", async () => {
 
 test('a reload keeps the people, the token and the tab', async () => {
   const token = await playground.token();
+  const tabs = await playground.tabs();
   await playground.reload();
+  assert.deepEqual(await playground.tabs(), tabs);
+  assert.match(await playground.variables(), /"first": 10/);
   assert.equal(await playground.actingAs(), 'ben');
   assert.deepEqual(await playground.people(), ['', 'ada', 'ben']);
   assert.equal(await playground.token(), token);

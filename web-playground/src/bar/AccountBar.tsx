@@ -15,7 +15,7 @@ export function AccountBar() {
         Kith <span>playground</span>
       </h1>
       <p className="bar-notice" role="status" title={notice}>
-        {notice || 'Signed out. Sign up or log in, and the token is kept and sent for you.'}
+        {notice || 'Sign up or log in: the token is kept for you.'}
       </p>
       <label className="field">
         <span>Acting as</span>

@@ -8,6 +8,8 @@ const REFRESH = `mutation RefreshSession($input: RefreshSessionInput!) {
   refreshSession(input: $input) { tokens { accessToken accessTokenExpiresAt refreshToken } }
 }`;
 
+const PASSING = ['RATE_LIMITED', 'UNAVAILABLE', 'INTERNAL'];
+
 const underWay = new Map<string, Promise<void>>();
 
 /** The acting person's token, renewed first when it is about to end. Null when nobody acts. */
@@ -35,8 +37,10 @@ async function exchange(person: Person) {
   const ended = `The session of ${person.displayName} has ended. Log in again.`;
   if (!person.refreshToken) return forget(person.handle, ended);
   const variables = { input: { refreshToken: person.refreshToken } };
-  const { data } = await post({ query: REFRESH, variables, operationName: 'RefreshSession' }, null);
+  const { data, errors } = await post({ query: REFRESH, variables, operationName: 'RefreshSession' }, null);
   const tokens = (data?.refreshSession as { tokens?: Pick<Person, 'accessToken'> } | null)?.tokens;
-  if (tokens) keep({ ...person, ...tokens });
-  else forget(person.handle, ended);
+  if (tokens) return keep({ ...person, ...tokens });
+  const isPassing = errors?.some(({ extensions }) => PASSING.includes(extensions?.code ?? ''));
+  if (isPassing) throw new Error(errors?.[0]?.message); // The refresh token is still good; only now is a bad time.
+  forget(person.handle, ended);
 }

@@ -57,7 +57,7 @@ export function actingPerson(): Person | null {
 /** Adds a person, or puts new tokens in place of the old, and acts as them. */
 export function signIn(person: Person) {
   keep(person);
-  change({ actingHandle: person.handle, notice: `Signed in as ${person.displayName}. Every operation now carries their token.` });
+  change({ actingHandle: person.handle, notice: `${person.displayName} is signed in.` });
 }
 
 /** Puts new tokens in place of the old. */

@@ -16,7 +16,7 @@ function StoryPanel() {
   return (
     <section className="story" aria-labelledby="story-title">
       <h2 id="story-title">First steps</h2>
-      <p>Two people, one message. Each step opens its tab, as the right person. Then run it with ▶ or Ctrl-Enter.</p>
+      <p>Two people, one message. Each step opens its tab, as the right person. Then run it: ▶ or Ctrl+Enter.</p>
       <ol>
         {steps.map((step, index) => {
           const isDone = done.includes(step.id);

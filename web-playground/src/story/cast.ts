@@ -34,13 +34,13 @@ function castNamed(ada: string, ben: string): Cast {
     ada: {
       handle: ada,
       displayName: 'Ada Lovelace',
-      password: 'a long passphrase for Ada',
-      bio: 'Writes programs for engines that do not exist yet.',
+      password: 'tea with Mary at noon',
+      bio: 'Writes for engines to come.',
     },
     ben: {
       handle: ben,
       displayName: 'Ben Okafor',
-      password: 'a long passphrase for Ben',
+      password: 'a bicycle in the rain',
       bio: 'Reads more than he writes.',
     },
   };

@@ -3,8 +3,9 @@
 import type { Cast, Character } from './cast';
 
 export const operations = {
-  SignUp: `# Creates a person and signs them in. The playground keeps the
-# token and sends it with everything you run from here on.
+  SignUp: `# Creates a person and signs them in.
+# The playground keeps the token and
+# sends it from here on.
 mutation SignUp($input: SignUpInput!) {
   signUp(input: $input) {
     viewer {
@@ -18,7 +19,8 @@ mutation SignUp($input: SignUpInput!) {
   }
 }
 `,
-  LogIn: `# Signs in somebody who has signed up before.
+  LogIn: `# Signs in somebody who has
+# signed up before.
 mutation LogIn($input: LogInInput!) {
   logIn(input: $input) {
     viewer {
@@ -32,8 +34,8 @@ mutation LogIn($input: LogInInput!) {
   }
 }
 `,
-  UserByHandle: `# Looks a person up. The counts are everybody's,
-# the rest depends on who is asking.
+  UserByHandle: `# Looks a person up. The last three
+# depend on who is asking.
 query UserByHandle($handle: String!) {
   user(handle: $handle) {
     id
@@ -47,7 +49,8 @@ query UserByHandle($handle: String!) {
   }
 }
 `,
-  FollowUser: `# Follows a person, named by the id that UserByHandle gives.
+  FollowUser: `# Follows a person, named by the id
+# that UserByHandle gives.
 mutation FollowUser($input: FollowUserInput!) {
   followUser(input: $input) {
     user {
@@ -60,7 +63,8 @@ mutation FollowUser($input: FollowUserInput!) {
   }
 }
 `,
-  PostMessage: `# Posts a message to all who follow the person acting.
+  PostMessage: `# Posts a message to all who follow
+# the person acting.
 mutation PostMessage($input: PostMessageInput!) {
   postMessage(input: $input) {
     message {
@@ -72,16 +76,19 @@ mutation PostMessage($input: PostMessageInput!) {
   }
 }
 `,
-  Feed: `# What the people one follows have posted, newest first.
-# For the next page, pass endCursor as "after".
-query Feed($first: Int, $after: String) {
-  feed(first: $first, after: $after) {
+  Feed: `# What the people one follows have
+# posted, newest first.
+query Feed($first: Int) {
+  feed(first: $first) {
     nodes {
       content
       createdAt
       author { handle displayName }
     }
-    pageInfo { hasNextPage endCursor }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
   }
 }
 `,

@@ -14,7 +14,7 @@ const ARGS = [
 
 export async function openBrowser(origin) {
   const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
+    executablePath: process.env.KITH_CHROMIUM ?? process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
     chromiumSandbox: process.getuid?.() !== 0, // Chromium's sandbox does not start as root.
     args: ARGS,
   });

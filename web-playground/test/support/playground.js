@@ -20,6 +20,14 @@ export async function openPlayground(url) {
     }, part);
   const ready = () => until('the editors', async () => (await model('operation')) !== '' && runButton.isEnabled());
 
+  /** GraphiQL writes down its tabs half a second after they change. */
+  const stored = () =>
+    until('the tabs to be stored', async () => {
+      const { tabs, activeTabIndex } = JSON.parse(await page.evaluate(() => sessionStorage.getItem('graphiql:tabState')));
+      const { query, variables } = tabs[activeTabIndex];
+      return query === (await model('operation')) && variables === (await model('variables'));
+    });
+
   async function run() {
     await runButton.click();
     const text = await until('a result', () => model('response'));
@@ -28,6 +36,7 @@ export async function openPlayground(url) {
     return data;
   }
 
+  page.setDefaultTimeout(10_000);
   await page.goto(url);
   await ready();
 
@@ -44,15 +53,21 @@ export async function openPlayground(url) {
         return isWanted(data) && data;
       }),
     setUp: (step) => page.getByRole('button', { name: step }).click(),
-    openTab: (name) => page.getByRole('tab', { name, exact: true }).click(),
+    async openTab(name) {
+      await page.getByRole('button', { name, exact: true }).click();
+      // The open tab's own name ends in that of its close button.
+      await page.getByRole('tab', { name: new RegExp(`^${name}\\b`), selected: true }).waitFor();
+      await until(`${name} in the editor`, async () => (await model('operation')).includes(` ${name}(`));
+    },
     tabs: () => page.getByRole('tab').allInnerTexts(),
     variables: () => model('variables'),
     variablesContain: (text) => until(`${text} in the variables`, async () => (await model('variables')).includes(text)),
-    /** The lines on the screen, as one line. */
-    visibleResult: async () => {
-      const lines = page.getByRole('region', { name: 'Result Window' }).locator('.view-lines');
-      return (await lines.innerText()).replace(/\s+/g, ' ');
-    },
+    /** On the screen, whatever lines it takes there. */
+    resultShows: (pattern) =>
+      until(`${pattern} on the screen`, async () => {
+        const lines = page.getByRole('region', { name: 'Result Window' }).locator('.view-lines');
+        return pattern.test((await lines.innerText()).replace(/\s+/g, ' '));
+      }),
     stepsDone: () => page.locator('.story li[data-done=true]').count(),
     schemaIsLoaded: () => page.getByRole('button', { name: 'Re-fetch GraphQL schema' }).and(page.locator(':enabled')).waitFor(),
 
@@ -69,12 +84,13 @@ export async function openPlayground(url) {
     },
 
     async reload() {
-      await until('the tabs to be stored', () => page.evaluate(() => sessionStorage.getItem('graphiql:tabState')));
+      await stored();
       await page.reload();
       await ready();
     },
     /** Makes the person's access token look as if it ended in a second, and loads the page anew. */
     async ageToken(handle) {
+      await stored();
       await page.evaluate((who) => {
         const session = JSON.parse(sessionStorage.getItem('kith:session'));
         const person = session.people.find((candidate) => candidate.handle === who);
