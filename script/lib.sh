@@ -7,6 +7,9 @@ PATH=$root/.data/node/node_modules/.bin:$PATH:${HOME-}/.cargo/bin
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
 
+# Whether something listens on port $2 of host $1.
+listens() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
+
 # The directory of the newest Postgres, 15 or later, that has the server and its tools in one place;
 # with a major version as the argument, of that Postgres.
 pg_bindir() {
