@@ -24,7 +24,6 @@ pub struct FeedQuery;
 impl FeedQuery {
     /// What the people whom the viewer follows have posted, and the viewer's own messages: newest first, exact
     /// at every moment. Needs a signed-in viewer.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of a connection")]
     async fn feed(
         &self,
         ctx: &Context<'_>,

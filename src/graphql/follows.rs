@@ -117,14 +117,17 @@ impl FollowMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Whom to follow.")] input: FollowUserInput,
-    ) -> Result<FollowUserPayload> {
+    ) -> Result<Option<FollowUserPayload>> {
         let (viewer, app) = (ctx.viewer()?, ctx.app());
         let followee_id = user_id("userId", &input.user_id)?;
         app.db
             .write(|mut conn| async move { write::follow(&mut conn, viewer, app.next_id()?, followee_id).await })
             .await?;
         ctx.written();
-        Ok(FollowUserPayload { user: person(ctx, followee_id).await?, client_mutation_id: input.client_mutation_id })
+        Ok(Some(FollowUserPayload {
+            user: person(ctx, followee_id).await?,
+            client_mutation_id: input.client_mutation_id,
+        }))
     }
 
     /// Follows a person no longer: their messages leave the feed at once. Doing it again changes nothing.
@@ -132,12 +135,15 @@ impl FollowMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Whom to follow no longer.")] input: UnfollowUserInput,
-    ) -> Result<UnfollowUserPayload> {
+    ) -> Result<Option<UnfollowUserPayload>> {
         let (viewer, app) = (ctx.viewer()?, ctx.app());
         let followee_id = user_id("userId", &input.user_id)?;
         app.db.write(|mut conn| async move { write::unfollow(&mut conn, viewer, followee_id).await }).await?;
         ctx.written();
-        Ok(UnfollowUserPayload { user: person(ctx, followee_id).await?, client_mutation_id: input.client_mutation_id })
+        Ok(Some(UnfollowUserPayload {
+            user: person(ctx, followee_id).await?,
+            client_mutation_id: input.client_mutation_id,
+        }))
     }
 }
 

@@ -252,7 +252,7 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to post.")] input: PostMessageInput,
-    ) -> Result<PostMessagePayload> {
+    ) -> Result<Option<PostMessagePayload>> {
         let (viewer, app) = (ctx.viewer()?, ctx.app());
         let kind = Kind::from(input.kind);
         let key = |key: &str| text::checked("idempotencyKey", key, rules::IDEMPOTENCY_KEY, text::Lines::One);
@@ -268,10 +268,10 @@ impl MessageMutation {
         let message =
             app.db.write(|mut conn| async move { write::post(&mut conn, viewer, app.next_id()?, draft).await }).await?;
         ctx.written();
-        Ok(PostMessagePayload {
+        Ok(Some(PostMessagePayload {
             message: gate::written(message).map(Message),
             client_mutation_id: input.client_mutation_id,
-        })
+        }))
     }
 
     /// Changes a message of one's own. What it said before is kept in its history.
@@ -279,7 +279,7 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to change.")] input: EditMessageInput,
-    ) -> Result<EditMessagePayload> {
+    ) -> Result<Option<EditMessagePayload>> {
         let (viewer, app) = (ctx.viewer()?, ctx.app());
         let reference = ids::message("messageId", &input.message_id)?;
         let title = match input.title {
@@ -297,10 +297,10 @@ impl MessageMutation {
             .write(|mut conn| async move { write::edit(&mut conn, viewer, reference, changes, app.clock.now()).await })
             .await?;
         ctx.written();
-        Ok(EditMessagePayload {
+        Ok(Some(EditMessagePayload {
             message: gate::written(message).map(Message),
             client_mutation_id: input.client_mutation_id,
-        })
+        }))
     }
 
     /// Takes back a message of one's own: it is gone everywhere at once. It can be restored for a while, see
@@ -309,14 +309,17 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to take back.")] input: DeleteMessageInput,
-    ) -> Result<DeleteMessagePayload> {
+    ) -> Result<Option<DeleteMessagePayload>> {
         let (viewer, app) = (ctx.viewer()?, ctx.app());
         let reference = ids::message("messageId", &input.message_id)?;
         app.db
             .write(|mut conn| async move { write::delete(&mut conn, viewer, reference, app.clock.now()).await })
             .await?;
         ctx.written();
-        Ok(DeleteMessagePayload { deleted_message_id: input.message_id, client_mutation_id: input.client_mutation_id })
+        Ok(Some(DeleteMessagePayload {
+            deleted_message_id: input.message_id,
+            client_mutation_id: input.client_mutation_id,
+        }))
     }
 
     /// Puts back a message of one's own that was deleted not too long ago.
@@ -324,16 +327,16 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to put back.")] input: RestoreMessageInput,
-    ) -> Result<RestoreMessagePayload> {
+    ) -> Result<Option<RestoreMessagePayload>> {
         let (viewer, app) = (ctx.viewer()?, ctx.app());
         let reference = ids::message("messageId", &input.message_id)?;
         let since = app.clock.now() - TimeDelta::days(app.config.restore_days);
         let message =
             app.db.write(|mut conn| async move { write::restore(&mut conn, viewer, reference, since).await }).await?;
         ctx.written();
-        Ok(RestoreMessagePayload {
+        Ok(Some(RestoreMessagePayload {
             message: gate::written(message).map(Message),
             client_mutation_id: input.client_mutation_id,
-        })
+        }))
     }
 }

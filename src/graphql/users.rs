@@ -7,6 +7,7 @@ use chrono::{DateTime, Utc};
 
 use crate::domain::follows::model::Relation;
 use crate::domain::follows::read::Of;
+use crate::domain::users::model::Counters;
 use crate::domain::users::{model, read};
 use crate::graphql::context::ContextExt;
 use crate::graphql::feed::outbox;
@@ -52,21 +53,18 @@ impl User {
     }
 
     /// How many messages of the person are not deleted, over all channels and for everybody.
-    async fn message_count(&self, ctx: &Context<'_>) -> Result<i64> {
-        let counters = ctx.loaders().user_counters.load(self.0.id).await?;
-        Ok(counters.map_or(0, |counters| counters.message_count))
+    async fn message_count(&self, ctx: &Context<'_>) -> Result<i32> {
+        self.count(ctx, |counters| counters.message_count).await
     }
 
     /// How many people follow this person, for everybody.
-    async fn follower_count(&self, ctx: &Context<'_>) -> Result<i64> {
-        let counters = ctx.loaders().user_counters.load(self.0.id).await?;
-        Ok(counters.map_or(0, |counters| counters.follower_count))
+    async fn follower_count(&self, ctx: &Context<'_>) -> Result<i32> {
+        self.count(ctx, |counters| counters.follower_count).await
     }
 
     /// How many people this person follows, for everybody.
-    async fn following_count(&self, ctx: &Context<'_>) -> Result<i64> {
-        let counters = ctx.loaders().user_counters.load(self.0.id).await?;
-        Ok(counters.map_or(0, |counters| counters.following_count))
+    async fn following_count(&self, ctx: &Context<'_>) -> Result<i32> {
+        self.count(ctx, |counters| counters.following_count).await
     }
 
     /// Whether this is who is signed in.
@@ -114,7 +112,6 @@ impl User {
     }
 
     /// What this person posted, newest first.
-    #[allow(clippy::too_many_arguments, reason = "the arguments of a connection")]
     async fn messages(
         &self,
         ctx: &Context<'_>,
@@ -131,6 +128,12 @@ impl User {
 impl User {
     async fn relation(&self, ctx: &Context<'_>) -> Result<Relation> {
         Ok(ctx.loaders().relations.load(self.0.id).await?.unwrap_or_default())
+    }
+
+    async fn count(&self, ctx: &Context<'_>, which: impl Fn(Counters) -> i64) -> Result<i32> {
+        let count = ctx.loaders().user_counters.load(self.0.id).await?.map_or(0, which);
+        // GraphQL's Int has 32 bits.
+        Ok(i32::try_from(count).unwrap_or(i32::MAX))
     }
 }
 
