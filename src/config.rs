@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::Args;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use url::Url;
 
 /// The settings. `.env.example` lists the same names; a test holds the two together.
 #[derive(Args, Clone, Debug)]
@@ -28,6 +29,11 @@ pub struct Config {
     /// Address and port to listen on.
     #[arg(long, env = "KITH_ADDR", default_value = "127.0.0.1:4000")]
     pub addr: String,
+
+    /// Origins (https://host, https://host:port) whose web pages may call the API, separated by commas; * for
+    /// any. Nobody is at risk by it, for a browser sends no token by itself. The playground needs none.
+    #[arg(long, env = "KITH_ALLOWED_ORIGINS", default_value = "")]
+    pub allowed_origins: Origins,
 
     /// Channels that messages can be posted to, separated by commas. `default` is always one.
     #[arg(long, env = "KITH_CHANNELS", default_value = "default")]
@@ -96,6 +102,35 @@ pub enum LogFormat {
     Pretty,
     /// One JSON object a line.
     Json,
+}
+
+/// Whose web pages may call the API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origins {
+    /// Everybody's.
+    Any,
+    /// Those of these origins, as browsers write them.
+    Listed(Vec<String>),
+}
+
+impl FromStr for Origins {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "*" {
+            return Ok(Self::Any);
+        }
+        let mut listed = Vec::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            match Url::parse(part) {
+                Ok(url) if url.origin().is_tuple() && url.origin().ascii_serialization() == part => {
+                    listed.push(part.to_owned());
+                }
+                _ => return Err(format!("{part:?} is no origin: write https://host or https://host:port")),
+            }
+        }
+        Ok(Self::Listed(listed))
+    }
 }
 
 /// The operator's list of channels, `default` first.
@@ -193,6 +228,19 @@ mod tests {
         assert_ne!(secrets.derive("cursor"), secrets.derive("token"));
         for bad in ["", "AAAA", "1:AAAA", "x:AAAA", "256:AAAA", &format!("{good},{good}")] {
             assert!(bad.parse::<Secrets>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn origins_are_written_as_browsers_write_them() {
+        assert_eq!("*".parse(), Ok(Origins::Any));
+        assert_eq!("".parse(), Ok(Origins::Listed(vec![])));
+        let listed = Origins::Listed(vec!["https://a.example".into(), "http://localhost:5173".into()]);
+        assert_eq!("https://a.example, http://localhost:5173".parse(), Ok(listed));
+        for bad in
+            ["a.example", "https://a.example/", "https://a.example/x", "https://a.example:443", "*,https://a.example"]
+        {
+            assert!(bad.parse::<Origins>().is_err(), "{bad}");
         }
     }
 

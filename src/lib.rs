@@ -9,6 +9,7 @@ pub mod ids;
 pub mod config;
 pub mod page;
 
+pub mod telemetry;
 pub mod db;
 pub mod kv;
 pub mod queue;
@@ -17,3 +18,5 @@ pub mod app;
 
 pub mod graphql;
 pub mod worker;
+pub mod http;
+pub mod cli;

@@ -1,11 +1,16 @@
 //! Brings the schema up to date, and takes it down again in tests. Never data, never partitions.
 
 use diesel::Connection as _;
+use diesel::migration::MigrationSource;
+use diesel::pg::Pg;
+use diesel::sql_types::Text;
+use diesel_async::RunQueryDsl;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::db::Connection;
 use crate::error::{Error, Result};
+use crate::statement;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 
@@ -31,6 +36,19 @@ pub async fn pending(url: &str) -> Result<Vec<String>> {
         Ok(conn.pending_migrations(MIGRATIONS)?.iter().map(|migration| migration.name().to_string()).collect())
     })
     .await
+}
+
+/// Whether everything has run, asked on a connection that is there already.
+pub async fn are_current(conn: &mut Connection) -> Result<bool> {
+    let known = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(|error| Error::Internal(error.to_string()))?;
+    let ran: Vec<(String,)> = Ran {}.load(conn).await?;
+    Ok(known.iter().all(|migration| ran.iter().any(|(version,)| *version == migration.name().version().to_string())))
+}
+
+statement! {
+    /// The versions of what has run, in no order.
+    struct Ran {} -> (Text)
+    "SELECT version FROM __diesel_schema_migrations"
 }
 
 type Outcome<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -9,14 +9,17 @@ mod statement;
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use diesel::ConnectionError;
+use diesel::sql_types::Timestamptz;
 use diesel_async::pooled_connection::bb8::{Pool, PooledConnection, RunError};
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
 
 use crate::error::{Error, Result};
+use crate::statement;
 
 /// A connection to Postgres, as the functions of `domain` are given it.
 pub type Connection = AsyncPgConnection;
@@ -89,6 +92,18 @@ impl Db {
             outcome => outcome,
         }
     }
+}
+
+statement! {
+    /// What time it is there.
+    struct Now {} -> (Timestamptz)
+    "SELECT clock_timestamp()"
+}
+
+/// What time it is for Postgres.
+pub async fn now(conn: &mut Connection) -> Result<DateTime<Utc>> {
+    let (now,) = Now {}.get_result(conn).await?;
+    Ok(now)
 }
 
 /// A connection outside of any pool, for migrations and the lease of the node number.

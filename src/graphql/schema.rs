@@ -13,7 +13,9 @@ pub type Schema = async_graphql::Schema<Query, Mutation, EmptySubscription>;
 
 /// Builds the schema. Who asks and what they can reach is in each request's [`crate::graphql::context::Caller`].
 pub fn build() -> Schema {
-    async_graphql::Schema::build(Query::default(), Mutation::default(), EmptySubscription).finish()
+    async_graphql::Schema::build(Query::default(), Mutation::default(), EmptySubscription)
+        .disable_suggestions()
+        .finish()
 }
 
 /// What can be asked.

@@ -50,6 +50,11 @@ impl Kv {
         self.shared.clone()
     }
 
+    /// Whether Redis answers. Errors: [`Error::Unavailable`].
+    pub async fn ping(&self) -> Result<()> {
+        Ok(redis::cmd("PING").query_async(&mut self.shared()).await?)
+    }
+
     /// A connection for a script. Errors: [`Error::Unavailable`].
     pub async fn owned(&self) -> Result<Owned> {
         self.owned.get_owned().await.map_err(|error| match error {

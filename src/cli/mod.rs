@@ -1,0 +1,53 @@
+//! What the program can be told to do. One file a subcommand; each error at start is one line that names
+//! what is wrong and the remedy. Never SQL.
+
+mod lease;
+mod migrate;
+mod schema;
+mod serve;
+mod shutdown;
+mod start;
+mod usage;
+mod worker;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A GraphQL social API server.
+#[derive(Parser)]
+#[command(name = "kith", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Answer requests, and run the jobs that follow from them.
+    Serve(Box<serve::Serve>),
+    /// Run jobs only.
+    Worker(Box<worker::Worker>),
+    /// Bring the database up to date.
+    Migrate(migrate::Migrate),
+    /// Print the GraphQL schema.
+    Schema,
+}
+
+/// Runs the program: reads its arguments and environment, and does what they say.
+pub fn run() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage::explain::<Cli>(error),
+    };
+    let outcome = match cli.command {
+        Command::Serve(serve) => start::block_on(serve::run(*serve)),
+        Command::Worker(worker) => start::block_on(worker::run(*worker)),
+        Command::Migrate(migrate) => start::block_on(migrate::run(migrate)),
+        Command::Schema => schema::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => usage::fail(&sentence),
+    }
+}

@@ -1,0 +1,85 @@
+//! What runs when: one list. Each task may run twice, and at the same time in another process. Never how
+//! a task is done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep};
+
+use crate::app::App;
+use crate::domain::{inbox, messages};
+use crate::error::Result;
+
+/// How closely the times of the list are kept.
+const BEAT: Duration = Duration::from_secs(1);
+
+/// What the clock calls for.
+#[derive(Clone, Copy, Debug)]
+enum Task {
+    /// The partitions that will be written to.
+    Partitions,
+    /// Messages that are in flight no longer.
+    InFlight,
+}
+
+const TASKS: [Task; 2] = [Task::Partitions, Task::InFlight];
+
+impl Task {
+    fn every(self) -> Duration {
+        match self {
+            Self::Partitions => Duration::from_secs(6 * 3600),
+            Self::InFlight => Duration::from_secs(2),
+        }
+    }
+
+    async fn perform(self, app: &App) -> Result<()> {
+        let now = app.clock.now();
+        let mut conn = app.db.get().await?;
+        match self {
+            Self::Partitions => messages::partitions::ensure(&mut conn, now).await,
+            Self::InFlight => {
+                inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Runs every task once, whenever it ran last. One that fails does not stop the others.
+///
+/// Errors: the first one, after all have run.
+pub async fn tick(app: &App) -> Result<()> {
+    let mut outcome = Ok(());
+    for task in TASKS {
+        outcome = outcome.and(perform(app, task).await);
+    }
+    outcome
+}
+
+/// Runs each task when its time has come, at first at once, until `shutdown` turns true or its sender is
+/// gone. A task that failed is tried again after its usual time.
+pub async fn run(app: Arc<App>, mut shutdown: watch::Receiver<bool>) {
+    let mut due = TASKS.map(|task| (task, Instant::now()));
+    while !*shutdown.borrow() {
+        for (task, at) in &mut due {
+            if *at <= Instant::now() {
+                // The log has the error already.
+                let _ = perform(&app, *task).await;
+                *at = Instant::now() + task.every();
+            }
+        }
+        tokio::select! {
+            () = sleep(BEAT) => {}
+            changed = shutdown.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+async fn perform(app: &App, task: Task) -> Result<()> {
+    let outcome = task.perform(app).await;
+    if let Err(error) = &outcome {
+        tracing::warn!(?task, ?error, "a task of the clock failed");
+    }
+    outcome
+}

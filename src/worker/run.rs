@@ -1,0 +1,106 @@
+//! The life of the worker: how jobs are claimed, run, settled and given back, through outages and until
+//! shutdown. Never what a job does: that is `reactions.rs`.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::queue;
+use crate::worker::{clock, reactions};
+
+/// How long a loop that found no job waits. Reads are exact meanwhile, so this is not what people wait for.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// The longest pause of a loop while Postgres is away.
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
+
+/// Claims one job, runs a step of it and writes down how that ended. Answers whether there was a job.
+///
+/// Errors: those of the queue itself. A job that fails is logged and given back, and no error.
+pub async fn step(app: &App) -> Result<bool> {
+    let claimed = {
+        let mut conn = app.db.get().await?;
+        queue::claim(&mut conn, app.clock.now(), app.config.job_lease).await?
+    };
+    let Some(job) = claimed else { return Ok(false) };
+    let outcome = react(app, &job).await;
+    let mut conn = app.db.get().await?;
+    let now = app.clock.now();
+    let written = match outcome {
+        Ok(next) => queue::settle(&mut conn, &job, next, now).await,
+        Err(error) => {
+            let reason = reason(&error);
+            tracing::warn!(job = job.id, kind = job.kind, attempts = job.attempts, %reason, "a job failed");
+            queue::fail(&mut conn, &job, &reason, now).await
+        }
+    };
+    match written {
+        // Whoever took the job over goes on with it.
+        Err(Error::Contention(cause)) => tracing::info!(job = job.id, %cause, "a job was lost to another worker"),
+        other => other?,
+    }
+    Ok(true)
+}
+
+/// Runs jobs, `worker_jobs` side by side, and what the clock calls for, until `shutdown` turns true or
+/// its sender is gone; then finishes what is under way. Outages of Postgres and Redis are waited out.
+pub async fn run(app: Arc<App>, shutdown: watch::Receiver<bool>) {
+    let mut tasks = JoinSet::new();
+    for _ in 0..app.config.worker_jobs {
+        tasks.spawn(run_jobs(app.clone(), shutdown.clone()));
+    }
+    tasks.spawn(clock::run(app, shutdown));
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            tracing::error!(%error, "a loop of the worker broke");
+        }
+    }
+}
+
+async fn run_jobs(app: Arc<App>, mut shutdown: watch::Receiver<bool>) {
+    let mut backoff = IDLE;
+    while !*shutdown.borrow() {
+        let pause = match step(&app).await {
+            Ok(true) => {
+                backoff = IDLE;
+                continue;
+            }
+            Ok(false) => {
+                backoff = IDLE;
+                IDLE
+            }
+            Err(error) => {
+                tracing::warn!(cause = reason(&error), "the worker waits");
+                backoff = (backoff * 2).min(MAX_BACKOFF);
+                backoff
+            }
+        };
+        tokio::select! {
+            () = sleep(pause) => {}
+            changed = shutdown.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+/// Runs a step, no longer than its lease: after that another worker may be at it. A panic is a failure
+/// like any other, or it would take the loop with it.
+async fn react(app: &App, job: &queue::Job) -> Result<queue::Step> {
+    let running = AssertUnwindSafe(reactions::react(app, job)).catch_unwind();
+    match timeout(app.config.job_lease, running).await {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(_)) => Err(Error::Internal("it panicked".into())),
+        Err(_) => Err(Error::Unavailable("it took longer than its lease".into())),
+    }
+}
+
+/// What the operator reads about a failure: what it was, in at most 500 characters.
+fn reason(error: &Error) -> String {
+    format!("{error:?}").chars().take(500).collect()
+}
