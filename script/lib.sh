@@ -33,7 +33,7 @@ build_playground() (
     npm ci --include=dev --no-audit --no-fund
     cp package-lock.json node_modules/.installed
   }
-  sources=$(find . \( -name node_modules -o -name dist -o -name 'test*' \) -prune -o -type f -print0 |
+  sources=$(find . \( -name node_modules -o -path ./dist -o -path ./test -o -path ./test-results \) -prune -o -type f -print0 |
     LC_ALL=C sort -z | xargs -0 cksum)
   [[ -e dist/index.html && $sources == "$(cat node_modules/.built 2>/dev/null)" ]] || {
     npm run build
