@@ -92,6 +92,9 @@ macro_rules! batched {
                 &self,
                 keys: Vec<<$batch as Batch>::Key>,
             ) -> Result<HashMap<<$batch as Batch>::Key, <$batch as Batch>::Value>> {
+                if keys.is_empty() {
+                    return Ok(HashMap::new());
+                }
                 let loader = self.loader.clone();
                 let found = tokio::spawn(async move { loader.try_load_many(keys).await })
                     .await
