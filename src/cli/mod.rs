@@ -3,6 +3,7 @@
 
 mod lease;
 mod migrate;
+mod reconcile;
 mod schema;
 mod serve;
 mod shutdown;
@@ -30,6 +31,8 @@ enum Command {
     Worker(Box<worker::Worker>),
     /// Bring the database up to date.
     Migrate(migrate::Migrate),
+    /// Recount what was counted along the way, and mend what differs.
+    Reconcile(reconcile::Reconcile),
     /// Print the GraphQL schema.
     Schema,
 }
@@ -44,6 +47,7 @@ pub fn run() -> ExitCode {
         Command::Serve(serve) => start::block_on(serve::run(*serve)),
         Command::Worker(worker) => start::block_on(worker::run(*worker)),
         Command::Migrate(migrate) => start::block_on(migrate::run(migrate)),
+        Command::Reconcile(reconcile) => start::block_on(reconcile::run(reconcile)),
         Command::Schema => schema::run(),
     };
     match outcome {
