@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::config::Config;
 use crate::db::{self, Db};
+use crate::domain::auth::passwords::Passwords;
 use crate::domain::auth::tokens::Tokens;
 use crate::error::Result;
 use crate::ids::Generator;
@@ -30,6 +31,8 @@ pub struct App {
     pub cursors: Cursors,
     /// Issues and verifies access tokens.
     pub tokens: Tokens,
+    /// Hashes and compares passwords.
+    pub passwords: Passwords,
     holder: Uuid,
 }
 
@@ -41,6 +44,7 @@ impl App {
             kv: Kv::new(&config.redis_url).await?,
             cursors: Cursors::new(&config.secrets),
             tokens: Tokens::new(&config.secrets)?,
+            passwords: Passwords::new()?,
             ids: Generator::default(),
             holder: Uuid::new_v4(),
             clock,

@@ -11,6 +11,8 @@ use std::borrow::Cow;
 pub enum Error {
     /// Nobody is signed in, or the token, the refresh token or the session is not valid (any more).
     Unauthenticated,
+    /// Nobody has this handle with this password; which of the two is wrong is not told.
+    WrongPassword,
     /// The viewer sees the thing but may not do this to it.
     Forbidden,
     /// It does not exist, or the viewer may not know that it does. `what` is a noun ("message").

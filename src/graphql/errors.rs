@@ -27,6 +27,7 @@ fn code_and_message(error: &Error) -> (&'static str, String) {
         Error::Unauthenticated => {
             ("UNAUTHENTICATED", "Sign in first: the token is missing, expired or revoked.".into())
         }
+        Error::WrongPassword => ("UNAUTHENTICATED", "The handle or the password is wrong.".into()),
         Error::Forbidden => ("FORBIDDEN", "You may not do this.".into()),
         Error::NotFound { what } => ("NOT_FOUND", format!("There is no such {what}.")),
         Error::BadUserInput { message, .. } => ("BAD_USER_INPUT", message.clone()),

@@ -24,6 +24,14 @@ pub fn message(field: &'static str, id: &ID) -> Result<Reference> {
     }
 }
 
+/// The session that `id` stands for. Errors: as [`user_id`].
+pub fn session_id(field: &'static str, id: &ID) -> Result<i64> {
+    match decode(field, id)? {
+        GlobalId::Session(id) => Ok(id),
+        _ => Err(Error::NotFound { what: "session" }),
+    }
+}
+
 fn decode(field: &'static str, id: &ID) -> Result<GlobalId> {
     GlobalId::decode(id).ok_or_else(|| Error::bad_input(field, "This is not an id that Kith gave out."))
 }

@@ -21,6 +21,8 @@ use crate::viewer::Viewer;
 
 /// Everything that is loaded by key.
 pub struct Loaders {
+    /// Whose they are, and with whose eyes what is shown now is seen.
+    pub viewer: Option<Viewer>,
     /// People by id.
     pub users: Batched<Users>,
     /// Counters by the id of the person.
@@ -35,6 +37,7 @@ impl Loaders {
     /// Empty loaders for `viewer`.
     pub fn new(app: &App, viewer: Option<Viewer>) -> Self {
         Self {
+            viewer,
             users: Batched::new(&app.db, Users),
             user_counters: Batched::new(&app.db, UserCounters),
             messages: Batched::new(&app.db, Messages),

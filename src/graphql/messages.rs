@@ -133,7 +133,7 @@ impl Message {
 
 impl Message {
     fn is_viewers(&self, ctx: &Context<'_>) -> bool {
-        ctx.caller().viewer.is_some_and(|viewer| viewer.user_id == self.0.author_id)
+        ctx.reader().is_some_and(|viewer| viewer.user_id == self.0.author_id)
     }
 }
 

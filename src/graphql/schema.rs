@@ -2,10 +2,14 @@
 
 use async_graphql::{EmptySubscription, MergedObject};
 
+use crate::graphql::accounts::{AccountMutation, AccountQuery};
+use crate::graphql::auth::AuthMutation;
 use crate::graphql::feed::FeedQuery;
 use crate::graphql::follows::FollowMutation;
+use crate::graphql::limits::LimitQuery;
 use crate::graphql::messages::MessageMutation;
 use crate::graphql::nodes::NodeQuery;
+use crate::graphql::sessions::SessionMutation;
 use crate::graphql::users::UserQuery;
 
 /// The whole schema.
@@ -20,8 +24,8 @@ pub fn build() -> Schema {
 
 /// What can be asked.
 #[derive(MergedObject, Default)]
-pub struct Query(NodeQuery, UserQuery, FeedQuery);
+pub struct Query(AccountQuery, NodeQuery, UserQuery, FeedQuery, LimitQuery);
 
-/// What can be done.
+/// What can be done. The mutations of a request run one after the other, each with its whole payload.
 #[derive(MergedObject, Default)]
-pub struct Mutation(FollowMutation, MessageMutation);
+pub struct Mutation(AuthMutation, SessionMutation, AccountMutation, FollowMutation, MessageMutation);

@@ -69,7 +69,7 @@ impl User {
 
     /// Whether this is who is signed in.
     async fn is_viewer(&self, ctx: &Context<'_>) -> bool {
-        ctx.caller().viewer.is_some_and(|viewer| viewer.user_id == self.0.id)
+        ctx.reader().is_some_and(|viewer| viewer.user_id == self.0.id)
     }
 
     /// Whether who is signed in follows this person.

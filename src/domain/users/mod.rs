@@ -3,3 +3,5 @@
 pub mod model;
 pub mod read;
 pub mod repair;
+pub mod rules;
+pub mod write;

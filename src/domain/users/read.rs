@@ -1,6 +1,7 @@
 //! Asks about people.
 
 use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use diesel_async::RunQueryDsl;
@@ -8,6 +9,7 @@ use diesel_async::RunQueryDsl;
 use crate::db::Connection;
 use crate::db::schema::{user_counters, users};
 use crate::domain::users::model::{Counters, User};
+use crate::domain::users::rules::Handle;
 use crate::error::Result;
 
 /// The people with these ids, in no order; who does not exist is not among them.
@@ -15,11 +17,18 @@ pub async fn by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<User>> {
     Ok(users::table.filter(users::id.eq_any(ids)).select(User::as_select()).load(conn).await?)
 }
 
-/// The person with this handle, whatever its case.
+/// The person with this handle, whatever its case. Nobody has one that is no handle.
 pub async fn by_handle(conn: &mut Connection, handle: &str) -> Result<Option<User>> {
-    let lower = sql::<Text>(r#"lower(handle COLLATE "C")"#);
-    let found = users::table.filter(lower.eq(handle.to_ascii_lowercase())).select(User::as_select()).first(conn).await;
+    let Ok(handle) = Handle::parse(handle) else {
+        return Ok(None);
+    };
+    let found = users::table.filter(folded_handle().eq(handle.folded())).select(User::as_select()).first(conn).await;
     Ok(found.optional()?)
+}
+
+/// The handle in the form that is unique and indexed, to be compared with [`Handle::folded`].
+pub fn folded_handle() -> SqlLiteral<Text> {
+    sql(r#"lower(users.handle COLLATE "C")"#)
 }
 
 /// The counters of these people, with the id they belong to, in no order.
