@@ -1,1 +1,8 @@
+//! Kith's tests, through the front door: HTTP to `/graphql`, a real Postgres, a real Redis, the worker stepped by hand.
+//! No test sleeps, shares anything with another one, or depends on an order.
 
+#[allow(dead_code, unused_imports, reason = "the harness is there before what will need it")]
+mod harness;
+
+mod migrations;
+mod walls;

@@ -1,0 +1,79 @@
+//! The real program as a process of its own, to be killed, stopped and resumed.
+
+use std::process::{Child, Command, Stdio};
+
+use super::kith::SECRETS;
+use super::{Client, Kith, until};
+
+/// A running `kith`. It ends, killed, when this is dropped.
+pub struct Process {
+    child: Child,
+    /// A client of it that is not signed in, if it serves.
+    pub client: Client,
+}
+
+impl Process {
+    /// Starts `kith` with these arguments and further environment on the databases of `kith`, and nothing else of
+    /// this environment. It reads the machine's clock.
+    pub fn spawn(kith: &Kith, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let port = free_port();
+        let child = Command::new(env!("CARGO_BIN_EXE_kith"))
+            .args(arguments)
+            .env_clear()
+            .env("DATABASE_URL", &kith.config.database_url)
+            .env("REDIS_URL", &kith.config.redis_url)
+            .env("KITH_SECRETS", SECRETS)
+            .env("KITH_ADDR", format!("127.0.0.1:{port}"))
+            .env("KITH_CHANNELS", "default,work")
+            .env("KITH_HTTP_THREADS", "1")
+            .env("KITH_LOG", "warn")
+            .envs(environment.iter().copied())
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        Self { child, client: Client::new(format!("http://127.0.0.1:{port}")) }
+    }
+
+    /// Starts `kith serve` and waits until it is ready.
+    pub async fn serve(kith: &Kith, environment: &[(&str, &str)]) -> Self {
+        let mut process = Self::spawn(kith, &["serve"], environment);
+        until("the server is ready", async || {
+            assert!(process.is_running(), "the server ended");
+            let ready = process.client.raw(reqwest::Method::GET, "/readyz").send().await.ok()?;
+            ready.status().is_success().then_some(())
+        })
+        .await;
+        process
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Sends it a signal by name: `STOP`, `CONT`, `KILL`, `TERM`.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(status.expect("kill").success(), "the process is there");
+    }
+
+    /// Waits until it ended by itself and answers whether it did so with success.
+    pub async fn ended(&mut self) -> bool {
+        until("the process ended", async || self.child.try_wait().expect("a child").map(|status| status.success()))
+            .await
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Also a stopped process ends by this; waited for, so that none is left behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that nobody listens on now.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address").port()
+}
