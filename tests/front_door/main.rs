@@ -5,4 +5,5 @@
 mod harness;
 
 mod migrations;
+mod oracle;
 mod walls;

@@ -1,0 +1,115 @@
+//! What can happen in a history, and how histories are made up. Never how it is done.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::harness::Walk;
+
+/// Somebody: a number modulo how many people there are.
+pub type Who = u8;
+
+/// The channels of a history.
+pub const CHANNELS: [&str; 2] = ["default", "work"];
+
+/// Something happens, and then somebody looks.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// What happens.
+    pub action: Action,
+    /// Who walks their feeds afterwards: bit n for person n. Who never looks stays cold.
+    pub lookers: u8,
+    /// With pages of which size.
+    pub size: i32,
+}
+
+/// What can happen. Numbers that name something are taken modulo how many there are.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Somebody joins.
+    SignUp,
+    /// The first follows the second.
+    Follow(Who, Who),
+    /// The first follows the second no longer.
+    Unfollow(Who, Who),
+    /// Somebody posts on a channel.
+    Post(Who, usize),
+    /// Somebody posts so many in a row.
+    Burst(Who, usize, u8),
+    /// The author edits a message.
+    Edit(u16),
+    /// The author deletes a message.
+    Delete(u16),
+    /// The author restores a message.
+    Restore(u16),
+    /// Somebody reads a page, which makes the feed hot.
+    Read(Who, usize),
+    /// The worker does one step; a delivery goes to one inbox in each.
+    Step,
+    /// A worker does one step and dies before it can write that down.
+    StepAndDie,
+    /// A worker takes a job and dies.
+    TakeAndDie,
+    /// The worker does all that is due.
+    Drain,
+    /// The clock of the worker ticks.
+    Tick,
+    /// Time passes: milliseconds.
+    Advance(u32),
+    /// Redis loses everything.
+    FlushRedis,
+    /// Redis loses one inbox.
+    LoseInbox(Who, usize),
+    /// A worker dies after it began to build an inbox.
+    HalfBuild(Who, usize),
+    /// Every inbox is declared doubtful.
+    RaiseEpoch,
+    /// Somebody starts a walk.
+    SetOut(Who, usize, Walk),
+    /// A walk that is under way goes on by a page.
+    GoOn(u8),
+}
+
+/// Histories of up to 60 moments.
+pub fn history() -> impl Strategy<Value = Vec<Moment>> {
+    vec(moment(), 1..60)
+}
+
+fn moment() -> impl Strategy<Value = Moment> {
+    let lookers = prop_oneof![4 => any::<u8>(), 1 => Just(0), 1 => Just(255)];
+    (action(), lookers, size()).prop_map(|(action, lookers, size)| Moment { action, lookers, size })
+}
+
+fn size() -> impl Strategy<Value = i32> {
+    select(vec![1, 2, 7, 50])
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let who = || 0..6_u8;
+    let channel = || prop_oneof![3 => Just(0_usize), 1 => Just(1)];
+    let walk =
+        (size(), any::<bool>()).prop_map(|(size, first)| if first { Walk::First(size) } else { Walk::Last(size) });
+    prop_oneof![
+        1 => Just(Action::SignUp),
+        8 => (who(), who()).prop_map(|(a, b)| Action::Follow(a, b)),
+        3 => (who(), who()).prop_map(|(a, b)| Action::Unfollow(a, b)),
+        12 => (who(), channel()).prop_map(|(a, c)| Action::Post(a, c)),
+        3 => (who(), channel(), prop_oneof![3 => 2..10_u8, 1 => 90..135_u8]).prop_map(|(a, c, n)| Action::Burst(a, c, n)),
+        2 => any::<u16>().prop_map(Action::Edit),
+        4 => any::<u16>().prop_map(Action::Delete),
+        3 => any::<u16>().prop_map(Action::Restore),
+        4 => (who(), channel()).prop_map(|(a, c)| Action::Read(a, c)),
+        8 => Just(Action::Step),
+        2 => Just(Action::StepAndDie),
+        1 => Just(Action::TakeAndDie),
+        4 => Just(Action::Drain),
+        3 => Just(Action::Tick),
+        6 => select(vec![1_u32, 3, 1000, 21_000, 31_000]).prop_map(Action::Advance),
+        1 => Just(Action::FlushRedis),
+        2 => (who(), channel()).prop_map(|(a, c)| Action::LoseInbox(a, c)),
+        1 => (who(), channel()).prop_map(|(a, c)| Action::HalfBuild(a, c)),
+        1 => Just(Action::RaiseEpoch),
+        3 => (who(), channel(), walk).prop_map(|(a, c, w)| Action::SetOut(a, c, w)),
+        6 => any::<u8>().prop_map(Action::GoOn),
+    ]
+}

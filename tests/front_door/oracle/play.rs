@@ -1,0 +1,186 @@
+//! Plays a history on a fresh Kith and checks after each moment, and at the end, what has to hold.
+
+use std::time::Duration;
+
+use kith::kv::keys;
+use kith::{queue, worker};
+
+use super::definition;
+use super::history::{Action, CHANNELS, Moment};
+use super::world::World;
+use crate::harness::{Ask, Walk};
+
+/// More than this many pages are not walked after every single moment.
+const PAGES: usize = 12;
+
+/// Plays `history`. The error says what did not hold.
+pub async fn play(history: &[Moment]) -> Result<(), String> {
+    let mut world = World::new().await;
+    for moment in history {
+        act(&mut world, &moment.action).await?;
+        world.note().await;
+        for who in 0..world.people.len() {
+            if moment.lookers & (1 << who) != 0 {
+                look(&world, who, moment.size).await?;
+            }
+        }
+        inboxes_are_small(&world).await?;
+    }
+    settle(&mut world).await
+}
+
+async fn act(world: &mut World, action: &Action) -> Result<(), String> {
+    match *action {
+        Action::SignUp => world.sign_up().await,
+        Action::Follow(a, b) => {
+            let (a, b) = (world.person(a), world.person(b));
+            if a != b {
+                world.people[a].follow(&world.people[b]).await;
+            }
+        }
+        Action::Unfollow(a, b) => {
+            let (a, b) = (world.person(a), world.person(b));
+            if a != b {
+                world.people[a].unfollow(&world.people[b]).await;
+            }
+        }
+        Action::Post(who, channel) => world.post(world.person(who), channel).await,
+        Action::Burst(who, channel, count) => {
+            for _ in 0..count {
+                world.post(world.person(who), channel).await;
+            }
+        }
+        Action::Edit(number) => {
+            if let Some(number) = pick(world, number, false) {
+                let message = &world.messages[number];
+                world.people[message.author].edit(&message.id, &format!("message {number}, edited")).await;
+            }
+        }
+        Action::Delete(number) => {
+            if let Some(number) = pick(world, number, false) {
+                let message = &mut world.messages[number];
+                world.people[message.author].delete(&message.id).await;
+                message.is_deleted = true;
+            }
+        }
+        Action::Restore(number) => {
+            if let Some(number) = pick(world, number, true) {
+                let message = &mut world.messages[number];
+                world.people[message.author].restore(&message.id).await;
+                message.is_deleted = false;
+            }
+        }
+        Action::Read(who, channel) => {
+            world.people[world.person(who)].feed_page(CHANNELS[channel], &Ask::start(Walk::First(2))).await;
+        }
+        Action::Step => drop(world.kith.step().await),
+        Action::StepAndDie => die(world, true).await,
+        Action::TakeAndDie => die(world, false).await,
+        Action::Drain => world.kith.drain().await,
+        Action::Tick => world.kith.tick().await,
+        Action::Advance(ms) => world.advance(Duration::from_millis(ms.into())).await,
+        Action::FlushRedis => redis(world, redis::cmd("FLUSHDB")).await,
+        Action::LoseInbox(who, channel) => {
+            redis(world, redis::Cmd::unlink(inbox(world, world.person(who), CHANNELS[channel]))).await
+        }
+        Action::HalfBuild(who, channel) => {
+            let inbox = inbox(world, world.person(who), CHANNELS[channel]);
+            redis(world, redis::Cmd::unlink(&inbox)).await;
+            redis(world, redis::Cmd::zadd(&inbox, "~of-a-dead-worker", "+inf")).await;
+        }
+        Action::RaiseEpoch => {
+            world.kith.sql().await.execute("UPDATE inbox_epoch SET epoch = epoch + 1", &[]).await;
+        }
+        Action::SetOut(who, channel, walk) => world.set_out(world.person(who), channel, walk).await?,
+        Action::GoOn(number) => world.go_on(number).await?,
+    }
+    Ok(())
+}
+
+/// The message that `number` stands for among those that are deleted, or that are not.
+fn pick(world: &World, number: u16, is_deleted: bool) -> Option<usize> {
+    let fitting: Vec<usize> =
+        (0..world.messages.len()).filter(|n| world.messages[*n].is_deleted == is_deleted).collect();
+    (!fitting.is_empty()).then(|| fitting[usize::from(number) % fitting.len()])
+}
+
+/// A worker takes a job, does a step of it or not, and never settles it.
+async fn die(world: &World, after_a_step: bool) {
+    let app = &world.kith.app;
+    let mut conn = app.db.get().await.expect("a connection");
+    let job = queue::claim(&mut conn, app.clock.now(), app.config.job_lease).await.expect("the queue answers");
+    if let (Some(job), true) = (job, after_a_step) {
+        worker::reactions::react(app, &job).await.expect("the step succeeds");
+    }
+}
+
+fn inbox(world: &World, who: usize, channel: &str) -> String {
+    keys::inbox(world.people[who].viewer.user_id, channel)
+}
+
+async fn redis(world: &World, command: redis::Cmd) {
+    command.exec_async(&mut world.kith.redis()).await.expect("Redis answers");
+}
+
+/// Walks both feeds of `who` in both directions.
+async fn look(world: &World, who: usize, size: i32) -> Result<(), String> {
+    for channel in CHANNELS {
+        let length = world.expected(who, channel).await.len();
+        let size = [size, 7, 50].into_iter().find(|size| length <= PAGES * *size as usize).unwrap_or(50);
+        world.walk(who, channel, Walk::First(size)).await?;
+        world.walk(who, channel, Walk::Last(size)).await?;
+    }
+    Ok(())
+}
+
+/// Above 128 members Redis converts a sorted set for good.
+async fn inboxes_are_small(world: &World) -> Result<(), String> {
+    for who in 0..world.people.len() {
+        for channel in CHANNELS {
+            let count = redis::Cmd::zcard(inbox(world, who, channel));
+            let count: usize = count.query_async(&mut world.kith.redis()).await.expect("Redis answers");
+            if count > 127 {
+                return Err(format!("the inbox of person {who} in {channel} has {count} members"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The end of a history: the walks end, the workers that died are replaced, everything comes to rest.
+async fn settle(world: &mut World) -> Result<(), String> {
+    while !world.walks.is_empty() {
+        world.go_on(0).await?;
+    }
+    for who in 0..world.people.len() {
+        for size in [1, 2, 7, 50] {
+            look(world, who, size).await?;
+        }
+    }
+    let lease = world.kith.config.job_lease + Duration::from_secs(1);
+    world.advance(lease).await;
+    world.kith.drain().await;
+    world.advance(world.kith.config.request_timeout + Duration::from_secs(10)).await;
+    world.kith.tick().await;
+    let sql = world.kith.sql().await;
+    let in_flight: i64 = sql.one("SELECT count(*) FROM in_flight", &[]).await;
+    if in_flight > 0 {
+        return Err(format!("{in_flight} messages stay in flight"));
+    }
+    let miscounted = definition::miscounted(sql).await;
+    if !miscounted.is_empty() {
+        return Err(miscounted.join("; "));
+    }
+    // The first look makes every feed hot and mends it, the second finds nothing to mend.
+    for is_mended in [false, true] {
+        for who in 0..world.people.len() {
+            look(world, who, 7).await?;
+        }
+        let jobs = world.kith.jobs().await;
+        if is_mended && jobs > 0 {
+            return Err(format!("{jobs} jobs after everything came to rest: inboxes are built for ever"));
+        }
+        world.kith.drain().await;
+    }
+    inboxes_are_small(world).await
+}
