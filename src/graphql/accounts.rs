@@ -8,7 +8,7 @@ use crate::domain::auth::write::{self, PasswordChange};
 use crate::domain::users;
 use crate::domain::users::model::ProfileChanges;
 use crate::domain::users::rules::{AvatarUrl, Bio, DisplayName, Handle, Password};
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::graphql::connection::page;
 use crate::graphql::context::ContextExt;
 use crate::graphql::sessions::{Live, Session, SessionConnection};
@@ -120,22 +120,8 @@ impl AccountMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to change.")] input: UpdateProfileInput,
-    ) -> Result<Option<UpdateProfilePayload>> {
-        let (app, viewer) = (ctx.app(), ctx.viewer()?);
-        let changes = &ProfileChanges {
-            handle: input.handle.as_deref().map(Handle::chosen).transpose()?,
-            display_name: input.display_name.as_deref().map(DisplayName::parse).transpose()?,
-            bio: input.bio.as_deref().map(Bio::parse).transpose()?,
-            avatar_url: match input.avatar_url {
-                MaybeUndefined::Undefined => None,
-                MaybeUndefined::Null => Some(None),
-                MaybeUndefined::Value(url) => Some(Some(AvatarUrl::parse(&url)?)),
-            },
-        };
-        let now = app.clock.now();
-        let user = app.db.write(async |mut conn| users::write::update(&mut conn, viewer, changes, now).await).await?;
-        ctx.written();
-        Ok(Some(UpdateProfilePayload { user: User(Arc::new(user)), client_mutation_id: input.client_mutation_id }))
+    ) -> Option<error::Result<UpdateProfilePayload>> {
+        Some(update_profile(ctx, input).await)
     }
 
     /// Changes your password and ends all of your sessions but this one. Their tokens are refused at once.
@@ -143,12 +129,34 @@ impl AccountMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "The old and the new password.")] input: ChangePasswordInput,
-    ) -> Result<Option<ChangePasswordPayload>> {
-        let (app, viewer) = (ctx.app(), ctx.viewer()?);
-        let current = Password::typed(&input.current_password);
-        let change = PasswordChange { current, new: &input.new_password, now: app.clock.now() };
-        write::change_password(&app.db, &app.passwords, viewer, change).await?;
-        ctx.written();
-        Ok(Some(ChangePasswordPayload { viewer: Viewer(viewer), client_mutation_id: input.client_mutation_id }))
+    ) -> Option<error::Result<ChangePasswordPayload>> {
+        Some(change_password(ctx, input).await)
     }
+}
+
+async fn update_profile(ctx: &Context<'_>, input: UpdateProfileInput) -> error::Result<UpdateProfilePayload> {
+    let (app, viewer) = (ctx.app(), ctx.viewer()?);
+    let changes = &ProfileChanges {
+        handle: input.handle.as_deref().map(Handle::chosen).transpose()?,
+        display_name: input.display_name.as_deref().map(DisplayName::parse).transpose()?,
+        bio: input.bio.as_deref().map(Bio::parse).transpose()?,
+        avatar_url: match input.avatar_url {
+            MaybeUndefined::Undefined => None,
+            MaybeUndefined::Null => Some(None),
+            MaybeUndefined::Value(url) => Some(Some(AvatarUrl::parse(&url)?)),
+        },
+    };
+    let now = app.clock.now();
+    let user = app.db.write(async |mut conn| users::write::update(&mut conn, viewer, changes, now).await).await?;
+    ctx.written();
+    Ok(UpdateProfilePayload { user: User(Arc::new(user)), client_mutation_id: input.client_mutation_id })
+}
+
+async fn change_password(ctx: &Context<'_>, input: ChangePasswordInput) -> error::Result<ChangePasswordPayload> {
+    let (app, viewer) = (ctx.app(), ctx.viewer()?);
+    let current = Password::typed(&input.current_password);
+    let change = PasswordChange { current, new: &input.new_password, now: app.clock.now() };
+    write::change_password(&app.db, &app.passwords, viewer, change).await?;
+    ctx.written();
+    Ok(ChangePasswordPayload { viewer: Viewer(viewer), client_mutation_id: input.client_mutation_id })
 }

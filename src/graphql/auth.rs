@@ -1,6 +1,6 @@
 //! Signing in and out, in the schema.
 
-use async_graphql::{Context, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, InputObject, Object, SimpleObject};
 use chrono::{DateTime, Utc};
 
 use crate::domain::auth::model::{NewAccount, NewSession, SignedIn};
@@ -128,19 +128,8 @@ impl AuthMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Who signs up.")] input: SignUpInput,
-    ) -> Result<Option<SignUpPayload>> {
-        let app = ctx.app();
-        let profile = Profile {
-            handle: Handle::chosen(&input.handle)?,
-            display_name: DisplayName::parse(&input.display_name)?,
-            bio: Bio::parse(input.bio.as_deref().unwrap_or_default())?,
-            avatar_url: input.avatar_url.as_deref().map(AvatarUrl::parse).transpose()?,
-        };
-        let password = Password::chosen("password", &input.password, profile.handle.as_str())?;
-        let account = NewAccount { user_id: app.next_id()?, profile, password };
-        let signed_in = write::sign_up(&app.db, &app.passwords, account, new_session(ctx)?).await?;
-        let (viewer, tokens) = welcome(ctx, signed_in)?;
-        Ok(Some(SignUpPayload { viewer, tokens, client_mutation_id: input.client_mutation_id }))
+    ) -> Option<error::Result<SignUpPayload>> {
+        Some(sign_up(ctx, input).await)
     }
 
     /// Signs in and begins a new session. Later mutations of the same request are not done in the new name:
@@ -151,12 +140,8 @@ impl AuthMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Who logs in.")] input: LogInInput,
-    ) -> Result<Option<LogInPayload>> {
-        let app = ctx.app();
-        let password = Password::typed(&input.password);
-        let signed_in = write::log_in(&app.db, &app.passwords, &input.handle, password, new_session(ctx)?).await?;
-        let (viewer, tokens) = welcome(ctx, signed_in)?;
-        Ok(Some(LogInPayload { viewer, tokens, client_mutation_id: input.client_mutation_id }))
+    ) -> Option<error::Result<LogInPayload>> {
+        Some(log_in(ctx, input).await)
     }
 
     /// Exchanges a refresh token for new tokens and lengthens the session. Needs no access token.
@@ -169,12 +154,8 @@ impl AuthMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which session to keep alive.")] input: RefreshSessionInput,
-    ) -> Result<Option<RefreshSessionPayload>> {
-        let app = ctx.app();
-        let (token, now) = (&RefreshToken::parse(&input.refresh_token)?, app.clock.now());
-        let signed_in = app.db.write(async |mut conn| write::refresh(&mut conn, token, now).await).await?;
-        let (viewer, tokens) = welcome(ctx, signed_in)?;
-        Ok(Some(RefreshSessionPayload { viewer, tokens, client_mutation_id: input.client_mutation_id }))
+    ) -> Option<error::Result<RefreshSessionPayload>> {
+        Some(refresh_session(ctx, input).await)
     }
 
     /// Ends the session of this request. Its tokens are refused at once, also to later mutations of the same
@@ -183,14 +164,49 @@ impl AuthMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Nothing is needed.")] input: LogOutInput,
-    ) -> Result<Option<LogOutPayload>> {
-        let (app, viewer) = (ctx.app(), ctx.viewer()?);
-        let now = app.clock.now();
-        let revoke = async |mut conn: crate::db::Pooled| write::revoke(&mut conn, viewer, viewer.session_id, now).await;
-        let session = app.db.write(revoke).await?;
-        ctx.signed_out();
-        Ok(Some(LogOutPayload { session: Session::new(session, viewer), client_mutation_id: input.client_mutation_id }))
+    ) -> Option<error::Result<LogOutPayload>> {
+        Some(log_out(ctx, input).await)
     }
+}
+
+async fn sign_up(ctx: &Context<'_>, input: SignUpInput) -> error::Result<SignUpPayload> {
+    let app = ctx.app();
+    let profile = Profile {
+        handle: Handle::chosen(&input.handle)?,
+        display_name: DisplayName::parse(&input.display_name)?,
+        bio: Bio::parse(input.bio.as_deref().unwrap_or_default())?,
+        avatar_url: input.avatar_url.as_deref().map(AvatarUrl::parse).transpose()?,
+    };
+    let password = Password::chosen("password", &input.password, profile.handle.as_str())?;
+    let account = NewAccount { user_id: app.next_id()?, profile, password };
+    let signed_in = write::sign_up(&app.db, &app.passwords, account, new_session(ctx)?).await?;
+    let (viewer, tokens) = welcome(ctx, signed_in)?;
+    Ok(SignUpPayload { viewer, tokens, client_mutation_id: input.client_mutation_id })
+}
+
+async fn log_in(ctx: &Context<'_>, input: LogInInput) -> error::Result<LogInPayload> {
+    let app = ctx.app();
+    let password = Password::typed(&input.password);
+    let signed_in = write::log_in(&app.db, &app.passwords, &input.handle, password, new_session(ctx)?).await?;
+    let (viewer, tokens) = welcome(ctx, signed_in)?;
+    Ok(LogInPayload { viewer, tokens, client_mutation_id: input.client_mutation_id })
+}
+
+async fn refresh_session(ctx: &Context<'_>, input: RefreshSessionInput) -> error::Result<RefreshSessionPayload> {
+    let app = ctx.app();
+    let (token, now) = (&RefreshToken::parse(&input.refresh_token)?, app.clock.now());
+    let signed_in = app.db.write(async |mut conn| write::refresh(&mut conn, token, now).await).await?;
+    let (viewer, tokens) = welcome(ctx, signed_in)?;
+    Ok(RefreshSessionPayload { viewer, tokens, client_mutation_id: input.client_mutation_id })
+}
+
+async fn log_out(ctx: &Context<'_>, input: LogOutInput) -> error::Result<LogOutPayload> {
+    let (app, viewer) = (ctx.app(), ctx.viewer()?);
+    let now = app.clock.now();
+    let id = viewer.session_id;
+    let session = app.db.write(async |mut conn| write::revoke(&mut conn, viewer, id, now).await).await?;
+    ctx.signed_out();
+    Ok(LogOutPayload { session: Session::new(session, viewer), client_mutation_id: input.client_mutation_id })
 }
 
 fn new_session(ctx: &Context<'_>) -> error::Result<NewSession> {

@@ -26,6 +26,8 @@ pub fn build() -> Schema {
 #[derive(MergedObject, Default)]
 pub struct Query(AccountQuery, NodeQuery, UserQuery, FeedQuery, LimitQuery);
 
+// Their fields are Option<Result<_>>, not Result<Option<_>>: of the latter, async-graphql lets an error take
+// the whole answer with it, and with it what the mutations before have already done.
 /// What can be done. The mutations of a request run one after the other, each with its whole payload.
 #[derive(MergedObject, Default)]
 pub struct Mutation(AuthMutation, SessionMutation, AccountMutation, FollowMutation, MessageMutation);

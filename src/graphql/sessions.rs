@@ -1,6 +1,6 @@
 //! Sessions in the schema.
 
-use async_graphql::{Context, ID, InputObject, Object, Result, SimpleObject};
+use async_graphql::{Context, ID, InputObject, Object, SimpleObject};
 use chrono::{DateTime, Utc};
 
 use crate::app::App;
@@ -142,17 +142,18 @@ impl SessionMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which session to end.")] input: RevokeSessionInput,
-    ) -> Result<Option<RevokeSessionPayload>> {
-        let (app, viewer) = (ctx.app(), ctx.viewer()?);
-        let session_id = session_id("sessionId", &input.session_id)?;
-        let now = app.clock.now();
-        let session = app.db.write(async |mut conn| write::revoke(&mut conn, viewer, session_id, now).await).await?;
-        if session_id == viewer.session_id {
-            ctx.signed_out();
-        }
-        Ok(Some(RevokeSessionPayload {
-            session: Session::new(session, viewer),
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<error::Result<RevokeSessionPayload>> {
+        Some(revoke_session(ctx, input).await)
     }
+}
+
+async fn revoke_session(ctx: &Context<'_>, input: RevokeSessionInput) -> error::Result<RevokeSessionPayload> {
+    let (app, viewer) = (ctx.app(), ctx.viewer()?);
+    let session_id = session_id("sessionId", &input.session_id)?;
+    let now = app.clock.now();
+    let session = app.db.write(async |mut conn| write::revoke(&mut conn, viewer, session_id, now).await).await?;
+    if session_id == viewer.session_id {
+        ctx.signed_out();
+    }
+    Ok(RevokeSessionPayload { session: Session::new(session, viewer), client_mutation_id: input.client_mutation_id })
 }

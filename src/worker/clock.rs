@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
-use crate::domain::{inbox, messages};
+use crate::domain::{auth, inbox, messages};
 use crate::error::Result;
 
 /// How closely the times of the list are kept.
@@ -21,15 +21,18 @@ enum Task {
     Partitions,
     /// Messages that are in flight no longer.
     InFlight,
+    /// Sessions that ended a while ago.
+    Sessions,
 }
 
-const TASKS: [Task; 2] = [Task::Partitions, Task::InFlight];
+const TASKS: [Task; 3] = [Task::Partitions, Task::InFlight, Task::Sessions];
 
 impl Task {
     fn every(self) -> Duration {
         match self {
             Self::Partitions => Duration::from_secs(6 * 3600),
             Self::InFlight => Duration::from_secs(2),
+            Self::Sessions => Duration::from_secs(3600),
         }
     }
 
@@ -42,6 +45,7 @@ impl Task {
                 inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?;
                 Ok(())
             }
+            Self::Sessions => auth::repair::purge(&mut conn, now).await.map(|_| ()),
         }
     }
 }
