@@ -1,15 +1,15 @@
 //! What the program can be told to do. One file a subcommand; each error at start is one line that names
 //! what is wrong and the remedy. Never SQL.
 
-mod lease;
+mod serve;
+mod worker;
 mod migrate;
 mod reconcile;
 mod schema;
-mod serve;
-mod shutdown;
 mod start;
+mod lease;
+mod shutdown;
 mod usage;
-mod worker;
 
 use std::process::ExitCode;
 

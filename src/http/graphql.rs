@@ -9,7 +9,7 @@ use actix_web::web::{Bytes, BytesMut, Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use async_graphql::parser::parse_query;
 use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, OperationDefinition, OperationType};
-use async_graphql::{Name, Request, ServerError, Value, Variables};
+use async_graphql::{Name, Request, ServerError};
 use futures_util::StreamExt;
 use tokio::time::timeout;
 
@@ -20,10 +20,13 @@ use crate::graphql::schema::Schema;
 use crate::http::answer::Answer;
 use crate::http::media::{self, Media};
 use crate::http::params::Params;
-use crate::http::{codes, limits, session, trace};
+use crate::http::{codes, limits, session, trace, variables};
 
 /// The longest description of a client that is passed on, in characters.
 const MAX_USER_AGENT: usize = 256;
+
+/// The longest name of an operation that is logged, in bytes (a name is ASCII).
+const MAX_NAME: usize = 64;
 
 /// Answers whatever comes to `/graphql`.
 ///
@@ -43,12 +46,12 @@ pub async fn handle(request: HttpRequest, body: Payload, app: Data<Arc<App>>, sc
 }
 
 async fn answer(request: &HttpRequest, body: Payload, app: &Arc<App>, schema: &Schema) -> Result<Answer, Answer> {
-    let params = params(request, body, app.config.body_limit).await?;
+    let mut params = params(request, body, app.config.body_limit).await?;
     let viewer = session::claimed(app, request.headers()).map_err(|error| Answer::error(codes::kith(error)))?;
-    let document = parse(&params.query).map_err(Answer::error)?;
+    let mut document = parse(&params).map_err(Answer::error)?;
     let (name, operation) = operation(&document, params.operation_name.as_deref()).map_err(Answer::error)?;
-    tracing::Span::current().record("operation", name.map_or(operation.ty.to_string(), ToString::to_string));
-    check_variables(operation, &params.variables).map_err(Answer::error)?;
+    let name = name.map_or(operation.ty.to_string(), ToString::to_string);
+    tracing::Span::current().record("operation", name.get(..MAX_NAME).unwrap_or(&name));
     let kind = operation.ty;
     if kind == OperationType::Subscription {
         let message = "Subscriptions are not answered over HTTP: open a WebSocket (graphql-transport-ws).";
@@ -57,6 +60,8 @@ async fn answer(request: &HttpRequest, body: Payload, app: &Arc<App>, schema: &S
     if kind == OperationType::Mutation && request.method() == Method::GET {
         return Err(Answer::method_not_allowed("POST", "Mutations are sent by POST."));
     }
+    let left_out = variables::complete(operation, &mut params.variables).map_err(Answer::error)?;
+    variables::leave_out(&mut document, &left_out);
 
     let user_agent = text(request.headers(), &header::USER_AGENT).unwrap_or_default();
     let user_agent = user_agent.chars().take(MAX_USER_AGENT).collect();
@@ -106,10 +111,10 @@ async fn read(mut body: Payload, limit: usize) -> Result<Bytes, Answer> {
     Ok(whole.freeze())
 }
 
-fn parse(query: &str) -> Result<ExecutableDocument, ServerError> {
-    limits::check_text(query)?;
-    let document = parse_query(query)?;
-    limits::check_document(&document)?;
+fn parse(params: &Params) -> Result<ExecutableDocument, ServerError> {
+    limits::check_text(&params.query)?;
+    let document = parse_query(&params.query)?;
+    limits::check_document(&document, &params.variables)?;
     Ok(document)
 }
 
@@ -134,23 +139,6 @@ fn operation<'a>(
     found.map(|(name, operation)| (name, &operation.node)).ok_or_else(|| {
         codes::bad_input("There is no operation of this name in the document.", Some("operationName"), None)
     })
-}
-
-/// Required variables must be there. async-graphql notices only in the resolver that needs one, after
-/// others have run.
-fn check_variables(operation: &OperationDefinition, given: &Variables) -> Result<(), ServerError> {
-    for definition in &operation.variable_definitions {
-        let (name, kind) = (&definition.node.name.node, &definition.node.var_type.node);
-        let is_missing = match given.get(name) {
-            None => definition.node.default_value.is_none(),
-            Some(value) => *value == Value::Null,
-        };
-        if is_missing && !kind.nullable {
-            let message = format!("The variable \"${name}\" of type \"{kind}\" needs a value.");
-            return Err(codes::bad_input(message, Some(name), Some(definition.pos)));
-        }
-    }
-    Ok(())
 }
 
 fn accepted(headers: &HeaderMap) -> Option<Media> {

@@ -1,14 +1,15 @@
 //! The front door: HTTP in, HTTP out. It carries requests to the schema and answers back, and says who
 //! asks. Never decisions about what anybody may see or do.
 
-mod answer;
-mod codes;
+pub mod server;
 mod graphql;
-mod health;
-mod limits;
 mod media;
 mod params;
-mod playground;
-pub mod server;
 mod session;
+mod limits;
+mod variables;
+mod codes;
+mod answer;
+mod health;
+mod playground;
 mod trace;
