@@ -84,7 +84,7 @@ pub struct Config {
     pub log_format: LogFormat,
 
     /// What is logged, as a tracing filter.
-    #[arg(long, env = "KITH_LOG", default_value = "info")]
+    #[arg(long, env = "KITH_LOG", default_value = "info,actix_server=warn")]
     pub log: String,
 }
 

@@ -1,6 +1,6 @@
 //! The log: where it goes, what is in it and how it looks. Never what is worth logging.
 
-use std::io::stderr;
+use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;
 
@@ -11,7 +11,7 @@ use crate::config::LogFormat;
 /// Errors: a sentence, when `filter` is no tracing filter or a log was started before.
 pub fn start(format: LogFormat, filter: &str) -> Result<(), String> {
     let filter = EnvFilter::try_new(filter).map_err(|error| error.to_string())?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal());
     let started = match format {
         LogFormat::Pretty => log.compact().try_init(),
         LogFormat::Json => log.json().flatten_event(true).with_span_list(false).try_init(),
