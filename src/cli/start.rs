@@ -29,9 +29,11 @@ pub async fn app(config: Config) -> Outcome<Arc<App>> {
     if !pending.is_empty() {
         return Err(format!("the database lacks {}: run `kith migrate`", pending.join(", ")));
     }
-    let app = App::new(config, Clock::System)
-        .await
-        .map_err(|error| format!("REDIS_URL is not redis://:password@host:port/database: {}", words(error)))?;
+    let app = App::new(config, Clock::System).await.map_err(|error| match error {
+        // Nothing is connected yet, so it is the address that Redis's client cannot make out.
+        Error::Unavailable(cause) => format!("REDIS_URL is not redis://:password@host:port/database: {cause}"),
+        other => format!("this is a fault of Kith: {}", words(other)),
+    })?;
     if let Err(error) = app.kv.ping().await {
         tracing::warn!(cause = words(error), "Redis (REDIS_URL) does not answer; going on, as it can come later");
     }

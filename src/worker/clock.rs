@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
-use crate::domain::{auth, inbox, messages};
+use crate::domain::{auth, idempotency, inbox, messages};
 use crate::error::Result;
 
 /// How closely the times of the list are kept.
@@ -21,32 +21,36 @@ enum Task {
     Partitions,
     /// Messages that are in flight no longer.
     InFlight,
-    /// Sessions that ended a while ago.
+    /// Sessions that ended long ago.
     Sessions,
+    /// Idempotency keys that nobody comes back with.
+    IdempotencyKeys,
 }
 
-const TASKS: [Task; 3] = [Task::Partitions, Task::InFlight, Task::Sessions];
+const TASKS: [Task; 4] = [Task::Partitions, Task::InFlight, Task::Sessions, Task::IdempotencyKeys];
 
 impl Task {
     fn every(self) -> Duration {
         match self {
             Self::Partitions => Duration::from_secs(6 * 3600),
             Self::InFlight => Duration::from_secs(2),
-            Self::Sessions => Duration::from_secs(3600),
+            Self::Sessions | Self::IdempotencyKeys => Duration::from_secs(3600),
         }
     }
 
     async fn perform(self, app: &App) -> Result<()> {
         let now = app.clock.now();
         let mut conn = app.db.get().await?;
-        match self {
-            Self::Partitions => messages::partitions::ensure(&mut conn, now).await,
-            Self::InFlight => {
-                inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?;
-                Ok(())
-            }
-            Self::Sessions => auth::repair::purge(&mut conn, now).await.map(|_| ()),
+        let cleared = match self {
+            Self::Partitions => return messages::partitions::ensure(&mut conn, now).await,
+            Self::InFlight => inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?,
+            Self::Sessions => auth::repair::purge(&mut conn, now).await?,
+            Self::IdempotencyKeys => idempotency::purge(&mut conn, now).await?,
+        };
+        if cleared > 0 {
+            tracing::debug!(task = ?self, cleared);
         }
+        Ok(())
     }
 }
 
