@@ -44,15 +44,15 @@ pub struct Config {
     pub http_threads: usize,
 
     /// Connections to Postgres for requests, and as many again at most for the worker.
-    #[arg(long, env = "KITH_DATABASE_POOL", default_value_t = 16)]
+    #[arg(long, env = "KITH_DATABASE_POOL", default_value_t = 16, value_parser = at_least_one::<u32>)]
     pub database_pool: u32,
 
     /// Jobs that the worker runs side by side.
-    #[arg(long, env = "KITH_WORKER_JOBS", default_value_t = 4)]
+    #[arg(long, env = "KITH_WORKER_JOBS", default_value_t = 4, value_parser = at_least_one::<usize>)]
     pub worker_jobs: usize,
 
     /// Inboxes that one step of a delivery writes to.
-    #[arg(long, env = "KITH_DELIVERY_CHUNK", default_value_t = 1000)]
+    #[arg(long, env = "KITH_DELIVERY_CHUNK", default_value_t = 1000, value_parser = at_least_one::<i64>)]
     pub delivery_chunk: i64,
 
     /// Seconds that a worker owns a job before another may take it over.
@@ -68,15 +68,15 @@ pub struct Config {
     pub request_timeout: Duration,
 
     /// Days in which an author can restore a deleted message.
-    #[arg(long, env = "KITH_RESTORE_DAYS", default_value_t = 30)]
+    #[arg(long, env = "KITH_RESTORE_DAYS", default_value_t = 30, value_parser = at_least_one::<i64>)]
     pub restore_days: i64,
 
     /// Candidates that one page may look at; only a page that met this bound may be short.
-    #[arg(long, env = "KITH_SCAN_LIMIT", default_value_t = 10_000)]
+    #[arg(long, env = "KITH_SCAN_LIMIT", default_value_t = 10_000, value_parser = at_least_one::<usize>)]
     pub scan_limit: usize,
 
     /// Bytes that the body of a request may have.
-    #[arg(long, env = "KITH_BODY_LIMIT", default_value_t = 262_144)]
+    #[arg(long, env = "KITH_BODY_LIMIT", default_value_t = 262_144, value_parser = at_least_one::<usize>)]
     pub body_limit: usize,
 
     /// How the log is written: pretty or json.
@@ -92,6 +92,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<u64>() {
         Ok(n) if n > 0 => Ok(Duration::from_secs(n)),
         _ => Err("must be a whole number of seconds, at least 1".into()),
+    }
+}
+
+fn at_least_one<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T, String> {
+    match text.parse() {
+        Ok(number) if number >= T::from(1) => Ok(number),
+        _ => Err("must be a whole number, at least 1".into()),
     }
 }
 
