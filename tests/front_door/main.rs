@@ -4,6 +4,9 @@
 #[allow(dead_code, unused_imports, reason = "the harness is there before what will need it")]
 mod harness;
 
+mod env_example;
+mod ids;
 mod migrations;
 mod oracle;
+mod schema_sdl;
 mod walls;
