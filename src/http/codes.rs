@@ -26,6 +26,14 @@ pub fn bad_input(message: impl Into<String>, field: Option<&str>, at: Option<Pos
     error
 }
 
+/// BAD_USER_INPUT, for a document that cannot be parsed: in one line, where the parser draws a picture.
+pub fn syntax(error: async_graphql::parser::Error) -> ServerError {
+    let at = error.positions().next();
+    let drawn = error.to_string();
+    let words = drawn.rsplit("\n  = ").next().unwrap_or(&drawn).trim_end_matches('.');
+    bad_input(format!("Syntax error: {words}."), None, at)
+}
+
 /// The code of `error`; empty if it has none yet.
 pub fn code(error: &ServerError) -> &str {
     match error.extensions.as_ref().and_then(|extensions| extensions.get("code")) {

@@ -113,7 +113,7 @@ async fn read(mut body: Payload, limit: usize) -> Result<Bytes, Answer> {
 
 fn parse(params: &Params) -> Result<ExecutableDocument, ServerError> {
     limits::check_text(&params.query)?;
-    let document = parse_query(&params.query)?;
+    let document = parse_query(&params.query).map_err(codes::syntax)?;
     limits::check_document(&document, &params.variables)?;
     Ok(document)
 }

@@ -4,7 +4,10 @@
 #[allow(dead_code, unused_imports, reason = "the harness is there before what will need it")]
 mod harness;
 
+mod commands;
 mod env_example;
+mod guards;
+mod http;
 mod ids;
 mod migrations;
 mod oracle;

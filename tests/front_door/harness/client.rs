@@ -41,6 +41,11 @@ impl Client {
         Answer { status, body }
     }
 
+    /// Where the server listens: `127.0.0.1:4000`.
+    pub fn address(&self) -> &str {
+        self.base.trim_start_matches("http://")
+    }
+
     /// Any HTTP request to this server, with the token of this client if it has one.
     pub fn raw(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));

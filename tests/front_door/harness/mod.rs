@@ -25,6 +25,7 @@ mod kith;
 mod landlord;
 mod person;
 mod process;
+mod raw;
 mod sql;
 mod until;
 
@@ -36,5 +37,6 @@ pub use kith::Kith;
 pub use landlord::Database;
 pub use person::Person;
 pub use process::Process;
+pub use raw::raw;
 pub use sql::Sql;
 pub use until::until;
