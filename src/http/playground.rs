@@ -12,8 +12,8 @@ struct Files;
 
 /// The page may run and load what this server serves, and nothing else. The editor needs the rest: Monaco
 /// writes styles, keeps fonts and pictures in data addresses and starts its workers from blobs.
-const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: https:; \
-    font-src 'self' data:; worker-src 'self' blob:; connect-src 'self' ws: wss:; object-src 'none'; \
+const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+    font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; object-src 'none'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const HINT: &str = "Kith is running; its API is POST /graphql.\n\
