@@ -64,10 +64,33 @@ pub enum Action {
     HalfBuild(Who, usize),
     /// Every inbox is declared doubtful.
     RaiseEpoch,
+    /// All of these at the same time.
+    Together(Vec<Deed>),
     /// Somebody starts a walk.
     SetOut(Who, usize, Walk),
     /// A walk that is under way goes on by a page.
     GoOn(u8),
+}
+
+/// What can happen at the same time as something else; as in [`Action`].
+#[derive(Clone, Debug)]
+pub enum Deed {
+    /// The first follows the second.
+    Follow(Who, Who),
+    /// The first follows the second no longer.
+    Unfollow(Who, Who),
+    /// Somebody posts on a channel.
+    Post(Who, usize),
+    /// The author deletes a message.
+    Delete(u16),
+    /// The author restores a message.
+    Restore(u16),
+    /// The worker does one step.
+    Step,
+    /// Redis loses one inbox.
+    LoseInbox(Who, usize),
+    /// Somebody walks a whole feed.
+    Walk(Who, usize, Walk),
 }
 
 /// Histories of up to 60 moments.
@@ -84,11 +107,34 @@ fn size() -> impl Strategy<Value = i32> {
     select(vec![1, 2, 7, 50])
 }
 
+fn who() -> impl Strategy<Value = Who> {
+    0..6_u8
+}
+
+fn channel() -> impl Strategy<Value = usize> {
+    prop_oneof![3 => Just(0_usize), 1 => Just(1)]
+}
+
+fn walk() -> impl Strategy<Value = Walk> {
+    (size(), any::<bool>()).prop_map(|(size, first)| if first { Walk::First(size) } else { Walk::Last(size) })
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        1 => (who(), who()).prop_map(|(a, b)| Deed::Follow(a, b)),
+        1 => (who(), who()).prop_map(|(a, b)| Deed::Unfollow(a, b)),
+        2 => (who(), channel()).prop_map(|(a, c)| Deed::Post(a, c)),
+        1 => any::<u16>().prop_map(Deed::Delete),
+        1 => any::<u16>().prop_map(Deed::Restore),
+        6 => Just(Deed::Step),
+        1 => (who(), channel()).prop_map(|(a, c)| Deed::LoseInbox(a, c)),
+        4 => (who(), channel(), select(vec![2, 7, 50]), any::<bool>()).prop_map(|(a, c, n, first)| {
+            Deed::Walk(a, c, if first { Walk::First(n) } else { Walk::Last(n) })
+        }),
+    ]
+}
+
 fn action() -> impl Strategy<Value = Action> {
-    let who = || 0..6_u8;
-    let channel = || prop_oneof![3 => Just(0_usize), 1 => Just(1)];
-    let walk =
-        (size(), any::<bool>()).prop_map(|(size, first)| if first { Walk::First(size) } else { Walk::Last(size) });
     prop_oneof![
         1 => Just(Action::SignUp),
         8 => (who(), who()).prop_map(|(a, b)| Action::Follow(a, b)),
@@ -109,7 +155,8 @@ fn action() -> impl Strategy<Value = Action> {
         2 => (who(), channel()).prop_map(|(a, c)| Action::LoseInbox(a, c)),
         1 => (who(), channel()).prop_map(|(a, c)| Action::HalfBuild(a, c)),
         1 => Just(Action::RaiseEpoch),
-        3 => (who(), channel(), walk).prop_map(|(a, c, w)| Action::SetOut(a, c, w)),
+        5 => vec(deed(), 2..7).prop_map(Action::Together),
+        3 => (who(), channel(), walk()).prop_map(|(a, c, w)| Action::SetOut(a, c, w)),
         6 => any::<u8>().prop_map(Action::GoOn),
     ]
 }

@@ -6,6 +6,7 @@
 mod definition;
 mod history;
 mod play;
+mod together;
 mod world;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -14,7 +15,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 fn run(seed: u64, cases: u32) {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 400, ..Config::default() };
+    let config = Config { cases, failure_persistence: None, max_shrink_time: 60_000, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes));
     let outcome = runner.run(&history::history(), |history| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

@@ -7,6 +7,7 @@ use kith::{queue, worker};
 
 use super::definition;
 use super::history::{Action, CHANNELS, Moment};
+use super::together::together;
 use super::world::World;
 use crate::harness::{Ask, Walk};
 
@@ -91,6 +92,7 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
         Action::RaiseEpoch => {
             world.kith.sql().await.execute("UPDATE inbox_epoch SET epoch = epoch + 1", &[]).await;
         }
+        Action::Together(ref deeds) => together(world, deeds).await?,
         Action::SetOut(who, channel, walk) => world.set_out(world.person(who), channel, walk).await?,
         Action::GoOn(number) => world.go_on(number).await?,
     }
@@ -98,7 +100,7 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
 }
 
 /// The message that `number` stands for among those that are deleted, or that are not.
-fn pick(world: &World, number: u16, is_deleted: bool) -> Option<usize> {
+pub fn pick(world: &World, number: u16, is_deleted: bool) -> Option<usize> {
     let fitting: Vec<usize> =
         (0..world.messages.len()).filter(|n| world.messages[*n].is_deleted == is_deleted).collect();
     (!fitting.is_empty()).then(|| fitting[usize::from(number) % fitting.len()])
@@ -114,11 +116,13 @@ async fn die(world: &World, after_a_step: bool) {
     }
 }
 
-fn inbox(world: &World, who: usize, channel: &str) -> String {
+/// The key of an inbox.
+pub fn inbox(world: &World, who: usize, channel: &str) -> String {
     keys::inbox(world.people[who].viewer.user_id, channel)
 }
 
-async fn redis(world: &World, command: redis::Cmd) {
+/// Runs a command on the Redis of this history.
+pub async fn redis(world: &World, command: redis::Cmd) {
     command.exec_async(&mut world.kith.redis()).await.expect("Redis answers");
 }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use kith::ids::GlobalId;
+
 use super::definition::{self, Item};
 use super::history::{CHANNELS, Who};
 use crate::harness::{Ask, Kith, Person, Walk};
@@ -121,6 +123,18 @@ impl World {
         }
         self.walks.push(walking);
         Ok(())
+    }
+
+    /// Asks Postgres which messages are deleted, where it could not be foreseen.
+    pub async fn look_what_is_deleted(&mut self) {
+        let sql = self.kith.sql().await;
+        let published: Vec<i64> = sql.column("SELECT id FROM messages WHERE status = 'published'", &[]).await;
+        for message in &mut self.messages {
+            let Some(GlobalId::Message { id, .. }) = GlobalId::decode(&message.id) else {
+                panic!("no id of a message")
+            };
+            message.is_deleted = !published.contains(&id);
+        }
     }
 
     /// Takes note of what the walks under way can no longer be held to.
