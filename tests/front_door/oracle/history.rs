@@ -52,6 +52,8 @@ pub enum Action {
     TakeAndDie,
     /// The worker does all that is due.
     Drain,
+    /// The worker does all that is due, and everything that was in flight has landed: only inboxes count now.
+    Rest,
     /// The clock of the worker ticks.
     Tick,
     /// Time passes: milliseconds.
@@ -93,9 +95,18 @@ pub enum Deed {
     Walk(Who, usize, Walk),
 }
 
-/// Histories of up to 60 moments.
-pub fn history() -> impl Strategy<Value = Vec<Moment>> {
-    vec(moment(), 1..60)
+/// What happens to a world, and how the world is at first.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// At first everybody follows the first person, reads, and has an inbox.
+    pub is_warm: bool,
+    /// What happens then.
+    pub moments: Vec<Moment>,
+}
+
+/// Histories of up to 50 moments.
+pub fn history() -> impl Strategy<Value = History> {
+    (any::<bool>(), vec(moment(), 1..50)).prop_map(|(is_warm, moments)| History { is_warm, moments })
 }
 
 fn moment() -> impl Strategy<Value = Moment> {
@@ -140,7 +151,7 @@ fn action() -> impl Strategy<Value = Action> {
         8 => (who(), who()).prop_map(|(a, b)| Action::Follow(a, b)),
         3 => (who(), who()).prop_map(|(a, b)| Action::Unfollow(a, b)),
         12 => (who(), channel()).prop_map(|(a, c)| Action::Post(a, c)),
-        3 => (who(), channel(), prop_oneof![3 => 2..10_u8, 1 => 90..135_u8]).prop_map(|(a, c, n)| Action::Burst(a, c, n)),
+        3 => (who(), channel(), prop_oneof![2 => 2..10_u8, 1 => 90..135_u8]).prop_map(|(a, c, n)| Action::Burst(a, c, n)),
         2 => any::<u16>().prop_map(Action::Edit),
         4 => any::<u16>().prop_map(Action::Delete),
         3 => any::<u16>().prop_map(Action::Restore),
@@ -149,7 +160,8 @@ fn action() -> impl Strategy<Value = Action> {
         2 => Just(Action::StepAndDie),
         1 => Just(Action::TakeAndDie),
         4 => Just(Action::Drain),
-        3 => Just(Action::Tick),
+        4 => Just(Action::Rest),
+        2 => Just(Action::Tick),
         6 => select(vec![1_u32, 3, 1000, 21_000, 31_000]).prop_map(Action::Advance),
         1 => Just(Action::FlushRedis),
         2 => (who(), channel()).prop_map(|(a, c)| Action::LoseInbox(a, c)),

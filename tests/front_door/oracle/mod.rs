@@ -24,8 +24,9 @@ fn run(seed: u64, cases: u32) {
     match outcome {
         Ok(()) => {}
         Err(TestError::Fail(why, history)) => {
-            let moments: Vec<String> = history.iter().map(|moment| format!("  {moment:?}")).collect();
-            panic!("seed {seed}: {why}\nthe shortest history that fails:\n{}", moments.join("\n"));
+            let moments: Vec<String> = history.moments.iter().map(|moment| format!("  {moment:?}")).collect();
+            let is_warm = history.is_warm;
+            panic!("seed {seed}: {why}\nthe shortest history that fails (warm: {is_warm}):\n{}", moments.join("\n"));
         }
         Err(TestError::Abort(why)) => panic!("seed {seed} was given up: {why}"),
     }

@@ -6,7 +6,7 @@ use kith::kv::keys;
 use kith::{queue, worker};
 
 use super::definition;
-use super::history::{Action, CHANNELS, Moment};
+use super::history::{Action, CHANNELS, History, Who};
 use super::together::together;
 use super::world::World;
 use crate::harness::{Ask, Walk};
@@ -15,9 +15,12 @@ use crate::harness::{Ask, Walk};
 const PAGES: usize = 12;
 
 /// Plays `history`. The error says what did not hold.
-pub async fn play(history: &[Moment]) -> Result<(), String> {
+pub async fn play(history: &History) -> Result<(), String> {
     let mut world = World::new().await;
-    for moment in history {
+    if history.is_warm {
+        warm_up(&mut world).await?;
+    }
+    for moment in &history.moments {
         act(&mut world, &moment.action).await?;
         world.note().await;
         for who in 0..world.people.len() {
@@ -28,6 +31,14 @@ pub async fn play(history: &[Moment]) -> Result<(), String> {
         inboxes_are_small(&world).await?;
     }
     settle(&mut world).await
+}
+
+async fn warm_up(world: &mut World) -> Result<(), String> {
+    for who in 0..world.people.len() as Who {
+        act(world, &Action::Follow(who, 0)).await?;
+        act(world, &Action::Read(who, 0)).await?;
+    }
+    act(world, &Action::Rest).await
 }
 
 async fn act(world: &mut World, action: &Action) -> Result<(), String> {
@@ -78,6 +89,7 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
         Action::StepAndDie => die(world, true).await,
         Action::TakeAndDie => die(world, false).await,
         Action::Drain => world.kith.drain().await,
+        Action::Rest => rest(world).await,
         Action::Tick => world.kith.tick().await,
         Action::Advance(ms) => world.advance(Duration::from_millis(ms.into())).await,
         Action::FlushRedis => redis(world, redis::cmd("FLUSHDB")).await,
@@ -151,6 +163,13 @@ async fn inboxes_are_small(world: &World) -> Result<(), String> {
     Ok(())
 }
 
+/// All that is due is done, and what was in flight has landed.
+async fn rest(world: &mut World) {
+    world.kith.drain().await;
+    world.advance(world.kith.config.request_timeout + Duration::from_secs(10)).await;
+    world.kith.tick().await;
+}
+
 /// The end of a history: the walks end, the workers that died are replaced, everything comes to rest.
 async fn settle(world: &mut World) -> Result<(), String> {
     while !world.walks.is_empty() {
@@ -163,9 +182,7 @@ async fn settle(world: &mut World) -> Result<(), String> {
     }
     let lease = world.kith.config.job_lease + Duration::from_secs(1);
     world.advance(lease).await;
-    world.kith.drain().await;
-    world.advance(world.kith.config.request_timeout + Duration::from_secs(10)).await;
-    world.kith.tick().await;
+    rest(world).await;
     let sql = world.kith.sql().await;
     let in_flight: i64 = sql.one("SELECT count(*) FROM in_flight", &[]).await;
     if in_flight > 0 {
