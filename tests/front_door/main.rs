@@ -4,6 +4,7 @@
 #[allow(dead_code, unused_imports, reason = "the harness is there before what will need it")]
 mod harness;
 
+mod accounts;
 mod commands;
 mod env_example;
 mod guards;
