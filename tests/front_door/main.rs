@@ -14,3 +14,6 @@ mod migrations;
 mod oracle;
 mod schema_sdl;
 mod walls;
+mod feed;
+mod follows;
+mod messages;

@@ -1,0 +1,182 @@
+//! The follow graph: sets rather than toggles, exact counters, lists of people.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+
+use crate::harness::{Kith, Person};
+
+const FOLLOW: &str = "mutation($input: FollowUserInput!) { followUser(input: $input) {
+    user { followerCount viewerFollows followsViewer isFriend } clientMutationId
+} }";
+const UNFOLLOW: &str = "mutation($input: UnfollowUserInput!) { unfollowUser(input: $input) {
+    user { followerCount viewerFollows }
+} }";
+
+async fn counts(kith: &Kith, person: &Person) -> (i64, i64) {
+    let query = "query($id: ID!) { node(id: $id) { ... on User { followerCount followingCount } } }";
+    let answer = kith.anonymous().query(query, json!({ "id": person.id })).await;
+    let count = |pointer| answer.at(pointer).as_i64().expect("a number");
+    (count("/node/followerCount"), count("/node/followingCount"))
+}
+
+async fn edges(kith: &Kith) -> i64 {
+    kith.sql().await.one("SELECT count(*) FROM follows", &[]).await
+}
+
+#[tokio::test]
+async fn following_and_unfollowing_again_changes_nothing_and_the_payload_is_of_after_the_write() {
+    let kith = Kith::start().await;
+    let people = kith.people(2).await;
+    let (ada, ben) = (&people[0], &people[1]);
+    let input = json!({ "input": { "userId": ada.id, "clientMutationId": "c1" } });
+    for _ in 0..2 {
+        let answer = ben.query(FOLLOW, input.clone()).await;
+        let expected = json!({ "user": { "followerCount": 1, "viewerFollows": true, "followsViewer": false, "isFriend": false },
+            "clientMutationId": "c1" });
+        assert_eq!(answer.at("/followUser"), &expected);
+    }
+    let back = ada.query(FOLLOW, json!({ "input": { "userId": ben.id } })).await;
+    assert_eq!(
+        (back.at("/followUser/user/isFriend"), back.at("/followUser/user/followsViewer")),
+        (&json!(true), &json!(true))
+    );
+    for _ in 0..2 {
+        let answer = ben.query(UNFOLLOW, json!({ "input": { "userId": ada.id } })).await;
+        assert_eq!(answer.at("/unfollowUser/user"), &json!({ "followerCount": 0, "viewerFollows": false }));
+    }
+    assert_eq!((counts(&kith, ada).await, counts(&kith, ben).await), ((0, 1), (1, 0)));
+    // Several writes in one request: each payload is of its own moment.
+    let both = "mutation($f: FollowUserInput!, $u: UnfollowUserInput!) {
+        a: followUser(input: $f) { user { followerCount } } b: unfollowUser(input: $u) { user { followerCount } }
+        c: followUser(input: $f) { user { followerCount } }
+    }";
+    let who = json!({ "userId": ada.id });
+    let answer = ben.query(both, json!({ "f": who, "u": who })).await;
+    let seen = ["/a", "/b", "/c"].map(|at| answer.at(&format!("{at}/user/followerCount")).as_i64());
+    assert_eq!(seen, [Some(1), Some(0), Some(1)]);
+    kith.finish().await;
+}
+
+#[tokio::test]
+async fn parallel_follows_make_one_edge_and_the_counters_are_exact() {
+    let kith = Kith::start().await;
+    let people = kith.people(4).await;
+    let (ada, others) = (&people[0], &people[1..]);
+    let input = json!({ "input": { "userId": ada.id } });
+    join_all((0..20).map(|_| others[0].query(FOLLOW, input.clone()))).await.iter().for_each(|answer| {
+        answer.data();
+    });
+    assert_eq!((edges(&kith).await, counts(&kith, ada).await, counts(&kith, &others[0]).await), (1, (1, 0), (0, 1)));
+    // Everybody follows and unfollows everybody at once, in both directions.
+    let storm = people.iter().flat_map(|from| people.iter().map(move |to| (from, to))).filter(|(a, b)| a.id != b.id);
+    join_all(storm.flat_map(|pair| [(pair, FOLLOW), (pair, UNFOLLOW), (pair, FOLLOW)]).map(|((from, to), verb)| {
+        let input = json!({ "input": { "userId": to.id } });
+        async move { from.query(verb, input).await.data().clone() }
+    }))
+    .await;
+    for person in &people {
+        let id = person.viewer.user_id;
+        let sql = kith.sql().await;
+        let followers: i64 = sql.one("SELECT count(*) FROM follows WHERE followee_id = $1", &[&id]).await;
+        let following: i64 = sql.one("SELECT count(*) FROM follows WHERE follower_id = $1", &[&id]).await;
+        assert_eq!(counts(&kith, person).await, (followers, following));
+    }
+    kith.finish().await;
+}
+
+#[tokio::test]
+async fn nobody_follows_themselves_or_somebody_who_is_not_there() {
+    let kith = Kith::start().await;
+    let people = kith.people(1).await;
+    let ada = &people[0];
+    let nobody = kith::ids::GlobalId::User(1).encode();
+    let message = kith::ids::GlobalId::Message { author_id: 1, id: 1 }.encode();
+    for (id, code, field) in [
+        (ada.id.as_str(), "BAD_USER_INPUT", Some("userId")),
+        ("nonsense", "BAD_USER_INPUT", Some("userId")),
+        ("", "BAD_USER_INPUT", Some("userId")),
+        (&nobody, "NOT_FOUND", None),
+        (&message, "NOT_FOUND", None),
+    ] {
+        let answer = ada.query(FOLLOW, json!({ "input": { "userId": id } })).await;
+        assert_eq!((answer.code(), answer.field()), (code, field), "{id}");
+    }
+    let answer = kith.anonymous().query(FOLLOW, json!({ "input": { "userId": ada.id } })).await;
+    assert_eq!(answer.code(), "UNAUTHENTICATED");
+    assert_eq!(edges(&kith).await, 0);
+}
+
+#[tokio::test]
+async fn followers_and_following_are_connections_in_the_order_of_the_follows() {
+    let kith = Kith::start().await;
+    let people = kith.people(8).await;
+    let ada = &people[0];
+    for follower in &people[1..] {
+        follower.follow(ada).await;
+    }
+    people[1].unfollow(ada).await;
+    people[1].follow(ada).await;
+    let query = "query($id: ID!, $first: Int, $after: String) { node(id: $id) { ... on User {
+        followers(first: $first, after: $after) { edges { cursor followedAt node { id } } pageInfo { hasNextPage endCursor } }
+    } } }";
+    for size in [1, 2, 7, 50] {
+        let (mut walked, mut after) = (Vec::new(), Value::Null);
+        loop {
+            let answer = kith.anonymous().query(query, json!({ "id": ada.id, "first": size, "after": after })).await;
+            let page = answer.at("/node/followers").clone();
+            for edge in page["edges"].as_array().expect("edges") {
+                walked.push(edge["node"]["id"].as_str().expect("an id").to_owned());
+            }
+            if page["pageInfo"]["hasNextPage"] == false {
+                break;
+            }
+            after = page["pageInfo"]["endCursor"].clone();
+        }
+        let expected: Vec<String> = [1, 7, 6, 5, 4, 3, 2].map(|n: usize| people[n].id.clone()).into();
+        assert_eq!(walked, expected, "pages of {size}: following again is the newest");
+    }
+    let following = "query($id: ID!) { node(id: $id) { ... on User { following { nodes { id } } } } }";
+    let answer = kith.anonymous().query(following, json!({ "id": people[3].id })).await;
+    assert_eq!(answer.at("/node/following/nodes"), &json!([{ "id": ada.id }]));
+    kith.finish().await;
+}
+
+#[tokio::test]
+async fn what_people_are_to_each_other_takes_one_statement_for_many() {
+    let kith = Kith::start().await;
+    let people = kith.people(12).await;
+    let ada = &people[0];
+    for other in &people[1..] {
+        other.follow(ada).await;
+    }
+    for other in &people[1..5] {
+        ada.follow(other).await;
+    }
+    let ids: Vec<&str> = people[1..].iter().map(|person| person.id.as_str()).collect();
+    let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on User { viewerFollows followsViewer isFriend followerCount } } }";
+    let nodes = ada.query(query, json!({ "ids": ids })).await.at("/nodes").clone();
+    for (n, node) in nodes.as_array().expect("a list").iter().enumerate() {
+        let is_friend = n < 4;
+        let expected = json!({ "viewerFollows": is_friend, "followsViewer": true, "isFriend": is_friend,
+            "followerCount": i32::from(is_friend) });
+        assert_eq!(node, &expected);
+    }
+    kith.finish().await;
+}
+
+#[tokio::test]
+async fn drift_of_a_counter_is_found_and_mended() {
+    let kith = Kith::start().await;
+    let people = kith.people(3).await;
+    people[0].follow(&people[1]).await;
+    people[0].post("one").await;
+    let sql = kith.sql().await;
+    let mut conn = kith::db::connect(&kith.config.database_url).await.expect("Postgres answers");
+    assert_eq!(kith::domain::users::repair::drifts(&mut conn).await, Ok(vec![]));
+    sql.batch("UPDATE user_counters SET message_count = message_count + 3, follower_count = 7").await;
+    assert_eq!(kith::domain::users::repair::drifts(&mut conn).await.map(|drifts| drifts.len()), Ok(6));
+    assert_eq!(kith::domain::users::repair::mend(&mut conn).await.map(|drifts| drifts.len()), Ok(6));
+    assert_eq!(kith::domain::users::repair::mend(&mut conn).await, Ok(vec![]));
+    assert_eq!((counts(&kith, &people[0]).await, counts(&kith, &people[1]).await), ((0, 1), (1, 0)));
+    kith.drain().await;
+}
