@@ -17,6 +17,7 @@ use crate::domain::users::{
     model::{Counters, User},
 };
 use crate::error::{Error, Result};
+use crate::graphql::finish::Finish;
 use crate::viewer::Viewer;
 
 /// Everything that is loaded by key.
@@ -89,8 +90,8 @@ macro_rules! batched {
 
             /// The values of `keys`; a key without one is left out.
             ///
-            /// Runs as a task of its own: when an error elsewhere drops the asking resolver, a batch that
-            /// it was draining still reaches everybody else who waits for it.
+            /// When an error elsewhere drops the asking resolver, a batch that it was draining still reaches
+            /// everybody else who waits for it.
             pub async fn load_many(
                 &self,
                 keys: Vec<<$batch as Batch>::Key>,
@@ -99,9 +100,8 @@ macro_rules! batched {
                     return Ok(HashMap::new());
                 }
                 let loader = self.loader.clone();
-                let found = tokio::spawn(async move { loader.try_load_many(keys).await })
+                let found = Finish::new(async move { loader.try_load_many(keys).await })
                     .await
-                    .map_err(|error| Error::Internal(error.to_string()))?
                     .map_err(|error| Error::Internal(error.to_string()))?;
                 found.into_iter().filter_map(|(key, value)| Some(value.transpose()?.map(|v| (key, v)))).collect()
             }

@@ -7,6 +7,7 @@ pub mod connection;
 pub mod context;
 pub mod errors;
 pub mod feed;
+mod finish;
 pub mod follows;
 pub mod gate;
 pub mod history;

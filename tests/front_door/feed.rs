@@ -6,7 +6,7 @@ use std::time::Duration;
 use redis::AsyncCommands;
 use serde_json::json;
 
-use crate::harness::{Ask, Kith, Person, Process, Walk, until};
+use crate::harness::{Ask, Kith, Person, Process, Walk, until, watch_statements};
 
 const WALKS: [Walk; 8] = [
     Walk::First(1),
@@ -290,6 +290,7 @@ async fn without_redis_the_feed_is_answered_by_postgres() {
 
 #[tokio::test]
 async fn a_warm_page_asks_the_inbox_and_not_the_authors() {
+    watch_statements();
     let kith = Kith::start().await;
     let people = kith.people(3).await;
     let (ada, ben, stranger) = (&people[0], &people[1], &people[2]);
@@ -301,7 +302,11 @@ async fn a_warm_page_asks_the_inbox_and_not_the_authors() {
     kith.tick().await;
     let ben = &kith.again(ben);
     assert_eq!(kith.sql().await.one::<i64>("SELECT count(*) FROM in_flight", &[]).await, 0);
-    // Whatever is not in the inbox cannot come, for a warm page runs no pull.
+    let before = kith.statements("CROSS JOIN LATERAL");
+    assert!(before > 0, "the first page, without an inbox, was pulled");
+    assert_eq!(ben.walk(Walk::First(7)).await, [posted.clone()]);
+    assert_eq!(kith.statements("CROSS JOIN LATERAL"), before);
+    // Nor could it hide one: what is not in the inbox does not come.
     let mut redis = kith.redis();
     let members: Vec<String> = redis.zrange(inbox(ben), 1, -1).await.expect("Redis answers");
     assert_eq!(members.len(), 1);

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::harness::{Kith, Person};
+use crate::harness::{Kith, Person, watch_statements};
 
 const FOLLOW: &str = "mutation($input: FollowUserInput!) { followUser(input: $input) {
     user { followerCount viewerFollows followsViewer isFriend } clientMutationId
@@ -143,6 +143,7 @@ async fn followers_and_following_are_connections_in_the_order_of_the_follows() {
 
 #[tokio::test]
 async fn what_people_are_to_each_other_takes_one_statement_for_many() {
+    watch_statements();
     let kith = Kith::start().await;
     let people = kith.people(12).await;
     let ada = &people[0];
@@ -154,6 +155,8 @@ async fn what_people_are_to_each_other_takes_one_statement_for_many() {
     }
     let ids: Vec<&str> = people[1..].iter().map(|person| person.id.as_str()).collect();
     let query = "query($ids: [ID!]!) { nodes(ids: $ids) { ... on User { viewerFollows followsViewer isFriend followerCount } } }";
+    let (relations, counters) =
+        (kith.statements("LEFT JOIN follows"), kith.statements("\"user_counters\".\"user_id\" = ANY"));
     let nodes = ada.query(query, json!({ "ids": ids })).await.at("/nodes").clone();
     for (n, node) in nodes.as_array().expect("a list").iter().enumerate() {
         let is_friend = n < 4;
@@ -161,6 +164,8 @@ async fn what_people_are_to_each_other_takes_one_statement_for_many() {
             "followerCount": i32::from(is_friend) });
         assert_eq!(node, &expected);
     }
+    assert_eq!(kith.statements("LEFT JOIN follows") - relations, 1);
+    assert_eq!(kith.statements("\"user_counters\".\"user_id\" = ANY") - counters, 1);
     kith.finish().await;
 }
 

@@ -27,6 +27,7 @@ mod person;
 mod process;
 mod raw;
 mod sql;
+mod statements;
 mod until;
 
 pub use answer::Answer;
@@ -39,4 +40,5 @@ pub use person::Person;
 pub use process::Process;
 pub use raw::raw;
 pub use sql::Sql;
+pub use statements::watch_statements;
 pub use until::until;
