@@ -32,24 +32,27 @@ impl FeedQuery {
         #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
         #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
-    ) -> Result<Option<MessageConnection>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let channel = rules::channel(&channel, &app.config.channels)?;
-        let scope = Scope::new(Connection::Feed, 0, &channel);
-        let arguments = Arguments { first, after, last, before };
-        arguments.parse(&app.cursors, scope)?;
-        let feed = Feed::open(&app.db, &app.kv, viewer.user_id, &channel).await?;
-        let source = FeedSource {
-            feed,
-            viewer_id: viewer.user_id,
-            loaders: ctx.loaders(),
-            without_reason: AtomicUsize::new(0),
-            looked_at: AtomicUsize::new(0),
-        };
-        let filled = page(ctx, scope, &arguments, &source).await?;
-        source.mend(ctx, &channel).await;
-        Ok(Some(filled.into()))
+    ) -> Option<Result<MessageConnection>> {
+        Some(feed(ctx, channel, Arguments { first, after, last, before }).await)
     }
+}
+
+async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Result<MessageConnection> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let channel = rules::channel(&channel, &app.config.channels)?;
+    let scope = Scope::new(Connection::Feed, 0, &channel);
+    arguments.parse(&app.cursors, scope)?;
+    let feed = Feed::open(&app.db, &app.kv, viewer.user_id, &channel).await?;
+    let source = FeedSource {
+        feed,
+        viewer_id: viewer.user_id,
+        loaders: ctx.loaders(),
+        without_reason: AtomicUsize::new(0),
+        looked_at: AtomicUsize::new(0),
+    };
+    let filled = page(ctx, scope, &arguments, &source).await?;
+    source.mend(ctx, &channel).await;
+    Ok(filled.into())
 }
 
 struct FeedSource {

@@ -117,17 +117,8 @@ impl FollowMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Whom to follow.")] input: FollowUserInput,
-    ) -> Result<Option<FollowUserPayload>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let followee_id = user_id("userId", &input.user_id)?;
-        app.db
-            .write(|mut conn| async move { write::follow(&mut conn, viewer, app.next_id()?, followee_id).await })
-            .await?;
-        ctx.written();
-        Ok(Some(FollowUserPayload {
-            user: person(ctx, followee_id).await?,
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<Result<FollowUserPayload>> {
+        Some(follow_user(ctx, input).await)
     }
 
     /// Follows a person no longer: their messages leave the feed at once. Doing it again changes nothing.
@@ -135,19 +126,28 @@ impl FollowMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Whom to follow no longer.")] input: UnfollowUserInput,
-    ) -> Result<Option<UnfollowUserPayload>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let followee_id = user_id("userId", &input.user_id)?;
-        app.db.write(|mut conn| async move { write::unfollow(&mut conn, viewer, followee_id).await }).await?;
-        ctx.written();
-        Ok(Some(UnfollowUserPayload {
-            user: person(ctx, followee_id).await?,
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<Result<UnfollowUserPayload>> {
+        Some(unfollow_user(ctx, input).await)
     }
 }
 
 async fn person(ctx: &Context<'_>, id: i64) -> Result<User> {
     let user = ctx.loaders().users.load(id).await?.ok_or(Error::NotFound { what: "user" })?;
     Ok(User(user))
+}
+
+async fn follow_user(ctx: &Context<'_>, input: FollowUserInput) -> Result<FollowUserPayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let followee_id = user_id("userId", &input.user_id)?;
+    app.db.write(|mut conn| async move { write::follow(&mut conn, viewer, app.next_id()?, followee_id).await }).await?;
+    ctx.written();
+    Ok(FollowUserPayload { user: person(ctx, followee_id).await?, client_mutation_id: input.client_mutation_id })
+}
+
+async fn unfollow_user(ctx: &Context<'_>, input: UnfollowUserInput) -> Result<UnfollowUserPayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let followee_id = user_id("userId", &input.user_id)?;
+    app.db.write(|mut conn| async move { write::unfollow(&mut conn, viewer, followee_id).await }).await?;
+    ctx.written();
+    Ok(UnfollowUserPayload { user: person(ctx, followee_id).await?, client_mutation_id: input.client_mutation_id })
 }

@@ -118,11 +118,11 @@ impl Message {
         #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
         #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
-    ) -> Result<Option<MessageVersionConnection>> {
+    ) -> Option<Result<MessageVersionConnection>> {
         if !self.is_viewers(ctx) {
-            return Ok(None);
+            return None;
         }
-        history(ctx, self.0.id, Arguments { first, after, last, before }).await.map(Some)
+        Some(history(ctx, self.0.id, Arguments { first, after, last, before }).await)
     }
 
     /// Whether who is signed in may edit, delete and restore it.
@@ -252,26 +252,8 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to post.")] input: PostMessageInput,
-    ) -> Result<Option<PostMessagePayload>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let kind = Kind::from(input.kind);
-        let key = |key: &str| text::checked("idempotencyKey", key, rules::IDEMPOTENCY_KEY, text::Lines::One);
-        let draft = Draft {
-            channel: rules::channel(&input.channel, &app.config.channels)?,
-            title: input.title.as_deref().map(rules::title).transpose()?,
-            content: rules::content(&input.content, kind != Kind::Text)?,
-            extra: input.extra.map_or(Ok(Value::Object(Default::default())), |extra| rules::extra(extra.0))?,
-            idempotency_key: input.idempotency_key.as_deref().map(key).transpose()?,
-            kind,
-        };
-        let draft = &draft;
-        let message =
-            app.db.write(|mut conn| async move { write::post(&mut conn, viewer, app.next_id()?, draft).await }).await?;
-        ctx.written();
-        Ok(Some(PostMessagePayload {
-            message: gate::written(message).map(Message),
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<Result<PostMessagePayload>> {
+        Some(post_message(ctx, input).await)
     }
 
     /// Changes a message of one's own. What it said before is kept in its history.
@@ -279,28 +261,8 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to change.")] input: EditMessageInput,
-    ) -> Result<Option<EditMessagePayload>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let reference = ids::message("messageId", &input.message_id)?;
-        let title = match input.title {
-            MaybeUndefined::Undefined => None,
-            MaybeUndefined::Null => Some(None),
-            MaybeUndefined::Value(title) => Some(Some(rules::title(&title)?)),
-        };
-        let changes = &MessageChanges {
-            title,
-            content: input.content,
-            extra: input.extra.map(|extra| rules::extra(extra.0)).transpose()?,
-        };
-        let message = app
-            .db
-            .write(|mut conn| async move { write::edit(&mut conn, viewer, reference, changes, app.clock.now()).await })
-            .await?;
-        ctx.written();
-        Ok(Some(EditMessagePayload {
-            message: gate::written(message).map(Message),
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<Result<EditMessagePayload>> {
+        Some(edit_message(ctx, input).await)
     }
 
     /// Takes back a message of one's own: it is gone everywhere at once. It can be restored for a while, see
@@ -309,17 +271,8 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to take back.")] input: DeleteMessageInput,
-    ) -> Result<Option<DeleteMessagePayload>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let reference = ids::message("messageId", &input.message_id)?;
-        app.db
-            .write(|mut conn| async move { write::delete(&mut conn, viewer, reference, app.clock.now()).await })
-            .await?;
-        ctx.written();
-        Ok(Some(DeleteMessagePayload {
-            deleted_message_id: input.message_id,
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<Result<DeleteMessagePayload>> {
+        Some(delete_message(ctx, input).await)
     }
 
     /// Puts back a message of one's own that was deleted not too long ago.
@@ -327,16 +280,74 @@ impl MessageMutation {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "What to put back.")] input: RestoreMessageInput,
-    ) -> Result<Option<RestoreMessagePayload>> {
-        let (viewer, app) = (ctx.viewer()?, ctx.app());
-        let reference = ids::message("messageId", &input.message_id)?;
-        let since = app.clock.now() - TimeDelta::days(app.config.restore_days);
-        let message =
-            app.db.write(|mut conn| async move { write::restore(&mut conn, viewer, reference, since).await }).await?;
-        ctx.written();
-        Ok(Some(RestoreMessagePayload {
-            message: gate::written(message).map(Message),
-            client_mutation_id: input.client_mutation_id,
-        }))
+    ) -> Option<Result<RestoreMessagePayload>> {
+        Some(restore_message(ctx, input).await)
     }
+}
+
+async fn post_message(ctx: &Context<'_>, input: PostMessageInput) -> Result<PostMessagePayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let kind = Kind::from(input.kind);
+    let key = |key: &str| text::checked("idempotencyKey", key, rules::IDEMPOTENCY_KEY, text::Lines::One);
+    let draft = Draft {
+        channel: rules::channel(&input.channel, &app.config.channels)?,
+        title: input.title.as_deref().map(rules::title).transpose()?,
+        content: rules::content(&input.content, kind != Kind::Text)?,
+        extra: input.extra.map_or(Ok(Value::Object(Default::default())), |extra| rules::extra(extra.0))?,
+        idempotency_key: input.idempotency_key.as_deref().map(key).transpose()?,
+        kind,
+    };
+    let draft = &draft;
+    let message =
+        app.db.write(|mut conn| async move { write::post(&mut conn, viewer, app.next_id()?, draft).await }).await?;
+    ctx.written();
+    Ok(PostMessagePayload {
+        message: gate::written(message).map(Message),
+        client_mutation_id: input.client_mutation_id,
+    })
+}
+
+async fn edit_message(ctx: &Context<'_>, input: EditMessageInput) -> Result<EditMessagePayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let reference = ids::message("messageId", &input.message_id)?;
+    let title = match input.title {
+        MaybeUndefined::Undefined => None,
+        MaybeUndefined::Null => Some(None),
+        MaybeUndefined::Value(title) => Some(Some(rules::title(&title)?)),
+    };
+    let changes = &MessageChanges {
+        title,
+        content: input.content,
+        extra: input.extra.map(|extra| rules::extra(extra.0)).transpose()?,
+    };
+    let message = app
+        .db
+        .write(|mut conn| async move { write::edit(&mut conn, viewer, reference, changes, app.clock.now()).await })
+        .await?;
+    ctx.written();
+    Ok(EditMessagePayload {
+        message: gate::written(message).map(Message),
+        client_mutation_id: input.client_mutation_id,
+    })
+}
+
+async fn delete_message(ctx: &Context<'_>, input: DeleteMessageInput) -> Result<DeleteMessagePayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let reference = ids::message("messageId", &input.message_id)?;
+    app.db.write(|mut conn| async move { write::delete(&mut conn, viewer, reference, app.clock.now()).await }).await?;
+    ctx.written();
+    Ok(DeleteMessagePayload { deleted_message_id: input.message_id, client_mutation_id: input.client_mutation_id })
+}
+
+async fn restore_message(ctx: &Context<'_>, input: RestoreMessageInput) -> Result<RestoreMessagePayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let reference = ids::message("messageId", &input.message_id)?;
+    let since = app.clock.now() - TimeDelta::days(app.config.restore_days);
+    let message =
+        app.db.write(|mut conn| async move { write::restore(&mut conn, viewer, reference, since).await }).await?;
+    ctx.written();
+    Ok(RestoreMessagePayload {
+        message: gate::written(message).map(Message),
+        client_mutation_id: input.client_mutation_id,
+    })
 }

@@ -34,8 +34,8 @@ impl NodeQuery {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "An id that Kith gave out.")] id: ID,
-    ) -> Result<Option<Node>> {
-        Ok(find(ctx, &[id]).await?.pop().flatten())
+    ) -> Option<Result<Node>> {
+        find(ctx, &[id]).await.map(|mut found| found.pop().flatten()).transpose()
     }
 
     /// What has these ids, in their order: null where there is none, or none that the viewer may see.

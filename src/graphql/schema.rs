@@ -1,4 +1,7 @@
 //! The roots of the schema and how it is put together. Never a resolver of a noun.
+//!
+//! Fields that may be null are `Option<Result<_>>`, not `Result<Option<_>>`: of the latter, async-graphql lets an
+//! error take the parent with it, at the root the whole answer, and what mutations before have already done.
 
 use async_graphql::{EmptySubscription, MergedObject};
 
@@ -26,8 +29,6 @@ pub fn build() -> Schema {
 #[derive(MergedObject, Default)]
 pub struct Query(AccountQuery, NodeQuery, UserQuery, FeedQuery, LimitQuery);
 
-// Their fields are Option<Result<_>>, not Result<Option<_>>: of the latter, async-graphql lets an error take
-// the whole answer with it, and with it what the mutations before have already done.
 /// What can be done. The mutations of a request run one after the other, each with its whole payload.
 #[derive(MergedObject, Default)]
 pub struct Mutation(AuthMutation, SessionMutation, AccountMutation, FollowMutation, MessageMutation);

@@ -148,9 +148,13 @@ impl UserQuery {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "The handle, without an @.")] handle: String,
-    ) -> Result<Option<User>> {
-        let mut conn = ctx.app().db.get().await?;
-        let user = read::by_handle(&mut conn, &handle).await?;
-        Ok(user.map(|user| User(Arc::new(user))))
+    ) -> Option<Result<User>> {
+        by_handle(ctx, &handle).await.transpose()
     }
+}
+
+async fn by_handle(ctx: &Context<'_>, handle: &str) -> Result<Option<User>> {
+    let mut conn = ctx.app().db.get().await?;
+    let user = read::by_handle(&mut conn, handle).await?;
+    Ok(user.map(|user| User(Arc::new(user))))
 }

@@ -488,6 +488,31 @@ async fn a_page_that_met_the_bound_is_short_with_a_true_flag_and_a_cursor_that_m
 }
 
 #[tokio::test]
+async fn a_field_that_fails_leaves_the_others_alone() {
+    let kith = Kith::start().await;
+    let people = kith.people(1).await;
+    let ada = &people[0];
+    let query = "query($id: ID!) {
+        bad: feed(first: 0) { nodes { id } }
+        node(id: $id) { id }
+        far: nodes(ids: []) { id }
+        feed { nodes { id } }
+    }";
+    let answer = ada.query(query, json!({ "id": ada.id })).await;
+    assert_eq!((answer.errors().len(), answer.code()), (1, "BAD_USER_INPUT"));
+    let expected = json!({ "bad": null, "node": { "id": ada.id }, "far": [], "feed": { "nodes": [] } });
+    assert_eq!(answer.partial(), &expected);
+    // A mutation that fails does not take with it what others have done.
+    let mutation = "mutation($bad: FollowUserInput!) {
+        good: postMessage(input: { content: \"kept\" }) { message { content } }
+        bad: followUser(input: $bad) { user { id } }
+    }";
+    let answer = ada.query(mutation, json!({ "bad": { "userId": ada.id } })).await;
+    assert_eq!(answer.partial(), &json!({ "good": { "message": { "content": "kept" } }, "bad": null }));
+    kith.drain().await;
+}
+
+#[tokio::test]
 async fn the_feed_needs_somebody_who_reads_it() {
     let kith = Kith::start().await;
     let answer = kith.anonymous().ask_feed("default", &Ask::default()).await;
