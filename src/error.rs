@@ -7,6 +7,7 @@ use std::borrow::Cow;
 ///
 /// It has no `Display` on purpose: text for clients is made in one place, `graphql/errors.rs`, and a
 /// stray `?` in a resolver that would leak a raw message does not compile.
+#[allow(missing_docs, reason = "the fields are told with their variant")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Nobody is signed in, or the token, the refresh token or the session is not valid (any more).

@@ -1,6 +1,8 @@
 //! Kith, a GraphQL social API server. This is the map: the modules in reading order, from the ground up.
 //! A module names only modules above it; `tests/front_door/walls.rs` holds that.
 
+#![warn(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
 pub mod error;
 pub mod time;
 pub mod text;

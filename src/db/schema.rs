@@ -1,6 +1,8 @@
 //! The tables as diesel sees them, kept equal to `migrations/` by hand and by a test.
 //! What a row means lives with the room that owns it.
 
+#![allow(missing_docs, reason = "the names are those of the columns")]
+
 diesel::table! {
     nodes (node) {
         node -> SmallInt,

@@ -1,8 +1,11 @@
 //! The limits in the schema, so that a client can check what is typed before it is sent.
 
-use async_graphql::{Object, SimpleObject};
+use async_graphql::{Context, Object, SimpleObject};
 
+use crate::domain::messages::rules as messages;
 use crate::domain::users::rules;
+use crate::graphql::context::ContextExt;
+use crate::graphql::nodes;
 use crate::page;
 use crate::text;
 
@@ -57,6 +60,46 @@ impl Limits {
     /// How many bytes the URL of an avatar may have.
     async fn avatar_url_max_bytes(&self) -> i32 {
         rules::AVATAR_URL_BYTES as i32
+    }
+
+    /// Of the title of a message: one line.
+    async fn message_title(&self) -> TextLimit {
+        messages::TITLE.into()
+    }
+
+    /// Of the text of a message. An image or a video may do without.
+    async fn message_content(&self) -> TextLimit {
+        messages::CONTENT.into()
+    }
+
+    /// How many bytes the extra JSON of a message may have, written without white space.
+    async fn extra_max_bytes(&self) -> i32 {
+        messages::EXTRA_MAX_BYTES as i32
+    }
+
+    /// How deep objects and arrays may be nested in the extra JSON of a message; the outermost object is 1.
+    async fn extra_max_depth(&self) -> i32 {
+        messages::EXTRA_MAX_DEPTH as i32
+    }
+
+    /// Of an idempotency key.
+    async fn idempotency_key(&self) -> TextLimit {
+        messages::IDEMPOTENCY_KEY.into()
+    }
+
+    /// The channels that can be posted to and read, `default` first.
+    async fn channels<'a>(&self, ctx: &'a Context<'_>) -> &'a [String] {
+        ctx.app().config.channels.names()
+    }
+
+    /// How many days a deleted message can be restored.
+    async fn restore_days(&self, ctx: &Context<'_>) -> i32 {
+        i32::try_from(ctx.app().config.restore_days).unwrap_or(i32::MAX)
+    }
+
+    /// How many ids `nodes` takes at once.
+    async fn nodes_max(&self) -> i32 {
+        nodes::MAX_NODES as i32
     }
 
     /// How many items a page of any connection may have.

@@ -14,6 +14,7 @@ use crate::ids::GlobalId;
 pub const MAX_NODES: usize = 100;
 
 /// Something with an opaque id of its own.
+#[allow(missing_docs, reason = "the derive writes a method for the field")]
 #[derive(Interface)]
 #[graphql(field(name = "id", ty = "ID", desc = "Opaque, for ever the same."))]
 pub enum Node {

@@ -108,6 +108,19 @@ async fn inputs_are_checked_and_name_their_field() {
 }
 
 #[tokio::test]
+async fn the_limits_can_be_read_in_the_schema() {
+    let kith = Kith::start().await;
+    let query =
+        "{ limits { messageTitle { maxGraphemes maxBytes } messageContent { minGraphemes maxGraphemes maxBytes }
+        extraMaxBytes extraMaxDepth idempotencyKey { maxBytes } channels restoreDays nodesMax pageSizeMax } }";
+    let expected = json!({ "messageTitle": { "maxGraphemes": 200, "maxBytes": 1000 },
+        "messageContent": { "minGraphemes": 1, "maxGraphemes": 5000, "maxBytes": 40000 },
+        "extraMaxBytes": 8192, "extraMaxDepth": 8, "idempotencyKey": { "maxBytes": 200 },
+        "channels": ["default", "work"], "restoreDays": 30, "nodesMax": 100, "pageSizeMax": 100 });
+    assert_eq!(kith.anonymous().query(query, json!({})).await.at("/limits"), &expected);
+}
+
+#[tokio::test]
 async fn one_key_posts_once_also_in_parallel() {
     let kith = Kith::start().await;
     let people = kith.people(2).await;
