@@ -1,5 +1,7 @@
 //! Anything by its opaque id.
 
+#![allow(missing_docs, reason = "the derive of an interface writes methods without any")]
+
 use async_graphql::{Context, ID, Interface, Object, Result};
 
 use crate::domain::messages::model::Reference;
@@ -14,7 +16,6 @@ use crate::ids::GlobalId;
 pub const MAX_NODES: usize = 100;
 
 /// Something with an opaque id of its own.
-#[allow(missing_docs, reason = "the derive writes a method for the field")]
 #[derive(Interface)]
 #[graphql(field(name = "id", ty = "ID", desc = "Opaque, for ever the same."))]
 pub enum Node {
