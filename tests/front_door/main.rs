@@ -6,14 +6,15 @@ mod harness;
 
 mod accounts;
 mod commands;
+mod docs;
 mod env_example;
+mod feed;
+mod follows;
 mod guards;
 mod http;
 mod ids;
+mod messages;
 mod migrations;
 mod oracle;
 mod schema_sdl;
 mod walls;
-mod feed;
-mod follows;
-mod messages;
