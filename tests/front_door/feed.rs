@@ -488,6 +488,43 @@ async fn a_page_that_met_the_bound_is_short_with_a_true_flag_and_a_cursor_that_m
 }
 
 #[tokio::test]
+async fn the_order_is_that_of_publishing_for_every_follower_and_nobody_sets_it() {
+    let kith = Kith::start().await;
+    let people = kith.people(4).await;
+    let (ada, ben) = (&people[0], &people[1]);
+    for reader in &people[2..] {
+        reader.follow(ada).await;
+        reader.follow(ben).await;
+        warm(&kith, reader).await;
+    }
+    let first = ada.post("first").await;
+    kith.clock.advance(Duration::from_millis(5));
+    let second = ben.post("second").await;
+    // The second is delivered before the first.
+    let sql = kith.sql().await;
+    sql.execute(
+        "UPDATE jobs SET run_at = run_at - interval '1 hour' WHERE payload ->> 'author_id' = $1",
+        &[&ben.viewer.user_id.to_string()],
+    )
+    .await;
+    assert!(kith.step().await);
+    for _ in 0..2 {
+        for reader in &people[2..] {
+            assert_eq!(reader.walk(Walk::First(1)).await, [second.clone(), first.clone()]);
+        }
+        kith.drain().await;
+    }
+    // The clock stepping back repeats no id and leaves the order as it is.
+    kith.clock.rewind(Duration::from_secs(10));
+    let third = kith.again(ada).post("third").await;
+    assert_eq!(kith.again(&people[2]).walk(Walk::First(7)).await, [third, second, first]);
+    let dated =
+        "mutation { postMessage(input: { content: \"x\", createdAt: \"2030-01-01T00:00:00Z\" }) { message { id } } }";
+    assert_eq!(kith.again(ada).query(dated, json!({})).await.code(), "BAD_USER_INPUT");
+    kith.drain().await;
+}
+
+#[tokio::test]
 async fn a_field_that_fails_leaves_the_others_alone() {
     let kith = Kith::start().await;
     let people = kith.people(1).await;

@@ -16,5 +16,6 @@ mod ids;
 mod messages;
 mod migrations;
 mod oracle;
+mod queue;
 mod schema_sdl;
 mod walls;

@@ -1,0 +1,92 @@
+//! Jobs: leases, retries with backoff, burial; and that readers see what was posted all the while.
+
+use std::time::Duration;
+
+use kith::error::Error;
+use kith::queue::{self, MAX_ATTEMPTS, Step};
+
+use crate::harness::{Kith, Walk};
+
+#[tokio::test]
+async fn a_job_that_fails_comes_back_later_and_is_buried_at_last_while_readers_see_the_message() {
+    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".into()).await;
+    let people = kith.people(2).await;
+    let (ada, ben) = (&people[0], &people[1]);
+    ben.follow(ada).await;
+    // Ben's feed is hot, so that there is something to deliver to.
+    kith.sql().await.execute("UPDATE follows SET is_hot = true", &[]).await;
+    let hot = "INSERT INTO activity (user_id, channel, is_hot, generation) VALUES ($1, 'default', true, 1)";
+    kith.sql().await.execute(hot, &[&ben.viewer.user_id]).await;
+    let posted = ada.post("still seen").await;
+    let sql = kith.sql().await;
+    let mut pause = 1;
+    for attempt in 1..=MAX_ATTEMPTS {
+        assert!(kith.step().await, "attempt {attempt}");
+        let attempts: i32 = sql.one("SELECT attempts FROM jobs", &[]).await;
+        let is_buried: bool = sql.one("SELECT buried_at IS NOT NULL FROM jobs", &[]).await;
+        assert_eq!((attempts, is_buried), (attempt, attempt == MAX_ATTEMPTS));
+        assert!(!kith.step().await, "not before its time");
+        kith.advance(Duration::from_secs(pause) - Duration::from_millis(1)).await;
+        assert!(!kith.step().await, "not before its time");
+        kith.advance(Duration::from_millis(1)).await;
+        pause = (pause * 2).min(600);
+    }
+    assert!(!kith.step().await, "a buried job is not run");
+    let reason: String = sql.one("SELECT last_error FROM jobs", &[]).await;
+    assert!(reason.contains("Unavailable"), "{reason}");
+    kith.tick().await;
+    assert_eq!(kith.again(ben).walk(Walk::First(7)).await, [posted]);
+}
+
+#[tokio::test]
+async fn a_leased_job_is_nobody_elses_until_the_lease_is_over_and_then_no_longer_its_holders() {
+    let kith = Kith::start().await;
+    let people = kith.people(1).await;
+    people[0].post("one job").await;
+    let mut conn = kith.app.db.get().await.expect("a connection");
+    let (start, lease) = (kith.app.clock.now(), Duration::from_secs(30));
+    let held = queue::claim(&mut conn, start, lease).await.expect("Postgres answers").expect("a job is due");
+    let before = start + lease - Duration::from_millis(1);
+    assert!(queue::claim(&mut conn, before, lease).await.expect("Postgres answers").is_none());
+    let taken =
+        queue::claim(&mut conn, start + lease, lease).await.expect("Postgres answers").expect("it is free again");
+    assert_eq!((held.id, taken.attempts), (taken.id, 2));
+    for step in [Step::Done, Step::More(serde_json::json!({}))] {
+        let lost = queue::settle(&mut conn, &held, step, start).await;
+        assert!(matches!(lost, Err(Error::Contention(_))), "{lost:?}");
+    }
+    assert!(queue::fail(&mut conn, &held, "late", start).await.is_err());
+    queue::settle(&mut conn, &taken, Step::Done, start).await.expect("it is held");
+    drop(conn);
+    kith.finish().await;
+}
+
+#[tokio::test]
+async fn a_long_delivery_lets_others_pass_and_parallel_workers_share_the_jobs() {
+    let kith = Kith::start_with(|config| config.delivery_chunk = 1).await;
+    let people = kith.people(6).await;
+    let (ada, ben) = (&people[0], &people[1]);
+    for reader in &people[2..] {
+        reader.follow(ada).await;
+        reader.walk(Walk::First(7)).await;
+    }
+    people[2].follow(ben).await;
+    people[2].walk(Walk::First(7)).await;
+    kith.drain().await;
+    let long = ada.post("to four").await;
+    kith.clock.advance(Duration::from_millis(1));
+    let short = ben.post("to one").await;
+    // They take turns, so the short one is done first, though it came later.
+    for _ in 0..4 {
+        kith.clock.advance(Duration::from_millis(1));
+        assert!(kith.step().await);
+    }
+    let done: Vec<i64> =
+        kith.sql().await.column("SELECT author_id FROM in_flight WHERE delivered_at IS NOT NULL", &[]).await;
+    assert_eq!(done, [ben.viewer.user_id]);
+    let steps = futures_util::future::join_all((0..20).map(|_| kith.step())).await;
+    assert!(steps.iter().any(|had_one| *had_one));
+    kith.drain().await;
+    assert_eq!(people[2].walk(Walk::First(7)).await, [short, long]);
+    kith.finish().await;
+}
