@@ -95,22 +95,34 @@ pub enum Deed {
     Walk(Who, usize, Walk),
 }
 
+/// What there is before the first moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// A few people.
+    Bare,
+    /// Everybody follows the first person, reads, and has an inbox.
+    Warm,
+    /// The same, and the first person has posted more than an inbox holds.
+    Full,
+}
+
 /// What happens to a world, and how the world is at first.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// At first everybody follows the first person, reads, and has an inbox.
-    pub is_warm: bool,
+    /// What there is at first.
+    pub start: Start,
     /// What happens then.
     pub moments: Vec<Moment>,
 }
 
-/// Histories of up to 50 moments.
+/// Histories of up to 80 moments.
 pub fn history() -> impl Strategy<Value = History> {
-    (any::<bool>(), vec(moment(), 1..50)).prop_map(|(is_warm, moments)| History { is_warm, moments })
+    let start = select(vec![Start::Bare, Start::Warm, Start::Full]);
+    (start, vec(moment(), 1..80)).prop_map(|(start, moments)| History { start, moments })
 }
 
 fn moment() -> impl Strategy<Value = Moment> {
-    let lookers = prop_oneof![4 => any::<u8>(), 1 => Just(0), 1 => Just(255)];
+    let lookers = prop_oneof![4 => (0..8_u8).prop_map(|who| 1 << who), 2 => any::<u8>(), 2 => Just(0)];
     (action(), lookers, size()).prop_map(|(action, lookers, size)| Moment { action, lookers, size })
 }
 
@@ -120,6 +132,11 @@ fn size() -> impl Strategy<Value = i32> {
 
 fn who() -> impl Strategy<Value = Who> {
     0..6_u8
+}
+
+/// Half of all is posted by the person whom everybody follows at first.
+fn author() -> impl Strategy<Value = Who> {
+    prop_oneof![Just(0), who()]
 }
 
 fn channel() -> impl Strategy<Value = usize> {
@@ -148,10 +165,10 @@ fn deed() -> impl Strategy<Value = Deed> {
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         1 => Just(Action::SignUp),
-        8 => (who(), who()).prop_map(|(a, b)| Action::Follow(a, b)),
+        6 => (who(), who()).prop_map(|(a, b)| Action::Follow(a, b)),
         3 => (who(), who()).prop_map(|(a, b)| Action::Unfollow(a, b)),
-        12 => (who(), channel()).prop_map(|(a, c)| Action::Post(a, c)),
-        3 => (who(), channel(), prop_oneof![2 => 2..10_u8, 1 => 90..135_u8]).prop_map(|(a, c, n)| Action::Burst(a, c, n)),
+        12 => (author(), channel()).prop_map(|(a, c)| Action::Post(a, c)),
+        7 => (author(), channel(), prop_oneof![20 => 2..30_u8, 1 => 90..135_u8]).prop_map(|(a, c, n)| Action::Burst(a, c, n)),
         2 => any::<u16>().prop_map(Action::Edit),
         4 => any::<u16>().prop_map(Action::Delete),
         3 => any::<u16>().prop_map(Action::Restore),
@@ -159,8 +176,8 @@ fn action() -> impl Strategy<Value = Action> {
         8 => Just(Action::Step),
         2 => Just(Action::StepAndDie),
         1 => Just(Action::TakeAndDie),
-        4 => Just(Action::Drain),
-        4 => Just(Action::Rest),
+        5 => Just(Action::Drain),
+        7 => Just(Action::Rest),
         2 => Just(Action::Tick),
         6 => select(vec![1_u32, 3, 1000, 21_000, 31_000]).prop_map(Action::Advance),
         1 => Just(Action::FlushRedis),

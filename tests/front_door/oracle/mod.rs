@@ -25,8 +25,8 @@ fn run(seed: u64, cases: u32) {
         Ok(()) => {}
         Err(TestError::Fail(why, history)) => {
             let moments: Vec<String> = history.moments.iter().map(|moment| format!("  {moment:?}")).collect();
-            let is_warm = history.is_warm;
-            panic!("seed {seed}: {why}\nthe shortest history that fails (warm: {is_warm}):\n{}", moments.join("\n"));
+            let start = history.start;
+            panic!("seed {seed}: {why}\nthe shortest history that fails (from {start:?}):\n{}", moments.join("\n"));
         }
         Err(TestError::Abort(why)) => panic!("seed {seed} was given up: {why}"),
     }

@@ -6,7 +6,7 @@ use kith::kv::keys;
 use kith::{queue, worker};
 
 use super::definition;
-use super::history::{Action, CHANNELS, History, Who};
+use super::history::{Action, CHANNELS, History, Start, Who};
 use super::together::together;
 use super::world::World;
 use crate::harness::{Ask, Walk};
@@ -17,9 +17,7 @@ const PAGES: usize = 12;
 /// Plays `history`. The error says what did not hold.
 pub async fn play(history: &History) -> Result<(), String> {
     let mut world = World::new().await;
-    if history.is_warm {
-        warm_up(&mut world).await?;
-    }
+    set_up(&mut world, history.start).await?;
     for moment in &history.moments {
         act(&mut world, &moment.action).await?;
         world.note().await;
@@ -33,12 +31,24 @@ pub async fn play(history: &History) -> Result<(), String> {
     settle(&mut world).await
 }
 
-async fn warm_up(world: &mut World) -> Result<(), String> {
-    for who in 0..world.people.len() as Who {
-        act(world, &Action::Follow(who, 0)).await?;
-        act(world, &Action::Read(who, 0)).await?;
+async fn set_up(world: &mut World, start: Start) -> Result<(), String> {
+    if start == Start::Full {
+        // Several in a millisecond, so that the edge of an inbox falls within one.
+        for number in 0..110 {
+            act(world, &Action::Post(0, 0)).await?;
+            if number % 7 == 0 {
+                act(world, &Action::Advance(1)).await?;
+            }
+        }
     }
-    act(world, &Action::Rest).await
+    if start != Start::Bare {
+        for who in 0..world.people.len() as Who {
+            act(world, &Action::Follow(who, 0)).await?;
+            act(world, &Action::Read(who, 0)).await?;
+        }
+        act(world, &Action::Rest).await?;
+    }
+    Ok(())
 }
 
 async fn act(world: &mut World, action: &Action) -> Result<(), String> {
