@@ -26,6 +26,7 @@ const STRANGERS: &[(&str, &str)] = &[("worker", "http"), ("worker", "graphql"), 
 const MACROS: &[(&str, &str)] = &[("statement", "db"), ("connection", "graphql")];
 
 const LONGEST_FILE: usize = 400;
+const LONGEST_TEST: usize = 600;
 
 struct File {
     /// Below `src/`.
@@ -229,7 +230,7 @@ fn nothing_of_the_product_panics_on_purpose() {
 
 #[test]
 fn every_file_says_what_lives_in_it_and_is_short() {
-    for (below, longest) in [("src", LONGEST_FILE), ("tests", LONGEST_FILE), ("benches", LONGEST_FILE)] {
+    for (below, longest) in [("src", LONGEST_FILE), ("benches", LONGEST_FILE), ("tests", LONGEST_TEST)] {
         if !Path::new(env!("CARGO_MANIFEST_DIR")).join(below).exists() {
             continue;
         }
