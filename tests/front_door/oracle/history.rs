@@ -54,6 +54,8 @@ pub enum Action {
     Drain,
     /// The worker does all that is due, and everything that was in flight has landed: only inboxes count now.
     Rest,
+    /// No job is done for longer than a request lives, but the clock of the worker ticks.
+    Stall,
     /// The clock of the worker ticks.
     Tick,
     /// Time passes: milliseconds.
@@ -178,6 +180,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => Just(Action::TakeAndDie),
         5 => Just(Action::Drain),
         7 => Just(Action::Rest),
+        6 => Just(Action::Stall),
         2 => Just(Action::Tick),
         6 => select(vec![1_u32, 3, 1000, 21_000, 31_000]).prop_map(Action::Advance),
         1 => Just(Action::FlushRedis),

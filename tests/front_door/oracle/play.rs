@@ -100,6 +100,7 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
         Action::TakeAndDie => die(world, false).await,
         Action::Drain => world.kith.drain().await,
         Action::Rest => rest(world).await,
+        Action::Stall => stall(world).await,
         Action::Tick => world.kith.tick().await,
         Action::Advance(ms) => world.advance(Duration::from_millis(ms.into())).await,
         Action::FlushRedis => redis(world, redis::cmd("FLUSHDB")).await,
@@ -176,6 +177,11 @@ async fn inboxes_are_small(world: &World) -> Result<(), String> {
 /// All that is due is done, and what was in flight has landed.
 async fn rest(world: &mut World) {
     world.kith.drain().await;
+    stall(world).await;
+}
+
+/// What was delivered altogether is no longer in flight; what was not has to be.
+async fn stall(world: &mut World) {
     world.advance(world.kith.config.request_timeout + Duration::from_secs(10)).await;
     world.kith.tick().await;
 }
