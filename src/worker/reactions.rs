@@ -20,7 +20,7 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
         Event::MessagePosted { message_id, author_id, channel, delivered_to } => {
             let message = Reference { id: message_id, author_id };
             let chunk = Chunk { message, channel: &channel, after: delivered_to, size: app.config.delivery_chunk };
-            inbox::write::deliver(&mut conn, &app.kv, chunk, app.clock.now())
+            inbox::write::deliver(&mut conn, &app.kv, chunk, &app.clock)
                 .await?
                 .map(|delivered_to| Event::MessagePosted { message_id, author_id, channel, delivered_to })
         }

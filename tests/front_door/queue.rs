@@ -5,7 +5,7 @@ use std::time::Duration;
 use kith::error::Error;
 use kith::queue::{self, MAX_ATTEMPTS, Step};
 
-use crate::harness::{Kith, Walk};
+use crate::harness::{Kith, Walk, until};
 
 #[tokio::test]
 async fn a_job_that_fails_comes_back_later_and_is_buried_at_last_while_readers_see_the_message() {
@@ -88,5 +88,30 @@ async fn a_long_delivery_lets_others_pass_and_parallel_workers_share_the_jobs() 
     assert!(steps.iter().any(|had_one| *had_one));
     kith.drain().await;
     assert_eq!(people[2].walk(Walk::First(7)).await, [short, long]);
+    kith.finish().await;
+}
+
+#[tokio::test]
+async fn a_message_is_in_flight_for_a_requests_life_after_the_end_of_its_delivery_not_after_its_start() {
+    let kith = Kith::start().await;
+    let people = kith.people(2).await;
+    people[1].follow(&people[0]).await;
+    people[0].post("slowly").await;
+    let sql = kith.sql().await;
+    // The delivery waits for who its readers are, longer than any request may last.
+    sql.batch("BEGIN; LOCK TABLE follows IN ACCESS EXCLUSIVE MODE").await;
+    let life = kith.config.request_timeout + Duration::from_secs(10);
+    let waits = "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND relation = 'follows'::regclass)";
+    tokio::join!(kith.step(), async {
+        until("the delivery waits", async || sql.one::<bool>(waits, &[]).await.then_some(())).await;
+        kith.clock.advance(life);
+        sql.batch("COMMIT").await;
+    });
+    let in_flight = async || sql.one::<i64>("SELECT count(*) FROM in_flight", &[]).await;
+    kith.tick().await;
+    assert_eq!(in_flight().await, 1, "it was delivered this moment");
+    kith.clock.advance(life);
+    kith.tick().await;
+    assert_eq!(in_flight().await, 0);
     kith.finish().await;
 }

@@ -15,6 +15,7 @@ use crate::domain::messages::model::Reference;
 use crate::error::Result;
 use crate::kv::{Kv, keys};
 use crate::statement;
+use crate::time::Clock;
 
 /// Says that the feed of `user_id` in `channel` was read and has no valid inbox: makes it hot, if it is
 /// not, and asks for a build.
@@ -88,7 +89,7 @@ pub struct Chunk<'a> {
 
 /// Delivers a message to the next inboxes: one pipelined write. Answers the follower to go on behind, or
 /// `None` when all have it. May run twice.
-pub async fn deliver(conn: &mut Connection, kv: &Kv, chunk: Chunk<'_>, now: DateTime<Utc>) -> Result<Option<i64>> {
+pub async fn deliver(conn: &mut Connection, kv: &Kv, chunk: Chunk<'_>, clock: &Clock) -> Result<Option<i64>> {
     let Chunk { message, channel, after, size } = chunk;
     let ask = HotFollowers { channel: channel.to_owned(), author_id: message.author_id, after, limit: size };
     let mut to: Vec<i64> = ask.load(conn).await?.into_iter().map(|(id,): (i64,)| id).collect();
@@ -98,8 +99,10 @@ pub async fn deliver(conn: &mut Connection, kv: &Kv, chunk: Chunk<'_>, now: Date
     }
     push(kv, message, channel, &to).await?;
     if next.is_none() {
-        // Only now, with every write answered for, may the row begin to age.
-        diesel::update(in_flight::table.find(message.id)).set(in_flight::delivered_at.eq(now)).execute(conn).await?;
+        // Only now, with every write answered for, may the row begin to age: by the clock of now, for a step can
+        // take as long as the lease of its job.
+        let delivered_at = in_flight::delivered_at.eq(clock.now());
+        diesel::update(in_flight::table.find(message.id)).set(delivered_at).execute(conn).await?;
     }
     Ok(next)
 }
