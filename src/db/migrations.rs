@@ -17,8 +17,6 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations");
 /// Runs what has not run yet and answers the names of what ran.
 pub async fn up(url: &str) -> Result<Vec<String>> {
     harness(url, |conn| {
-        // Two processes that start together must not both migrate.
-        diesel::RunQueryDsl::execute(diesel::sql_query("SELECT pg_advisory_lock(7526466502)"), conn)?;
         let ran = conn.run_pending_migrations(MIGRATIONS)?;
         Ok(ran.iter().map(ToString::to_string).collect())
     })
@@ -61,7 +59,14 @@ async fn harness<T: Send + 'static>(
     let done = tokio::task::spawn_blocking(move || {
         let mut conn = AsyncConnectionWrapper::<Connection>::establish(&url)
             .map_err(|error| Error::Unavailable(error.to_string()))?;
-        work(&mut conn).map_err(|error| Error::Internal(error.to_string()))
+        alone(&mut conn).and_then(|()| work(&mut conn)).map_err(|error| Error::Internal(error.to_string()))
     });
     done.await.map_err(|error| Error::Internal(error.to_string()))?
+}
+
+/// Waits for whoever else migrates, until the connection ends. Who only looks is no exception: diesel makes its
+/// table when it is asked what has run, and Postgres lets only one of two makers through.
+fn alone(conn: &mut AsyncConnectionWrapper<Connection>) -> Outcome<()> {
+    diesel::RunQueryDsl::execute(diesel::sql_query("SELECT pg_advisory_lock(7526466502)"), conn)?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::future::{join, join_all};
 use kith::db::migrations::{down, pending, up};
 
 use crate::harness::{Database, Sql};
@@ -126,4 +127,18 @@ fn in_postgres(ty: &str) -> String {
         other => panic!("{other} is new here"),
     }
     .to_owned()
+}
+
+#[tokio::test]
+async fn many_may_migrate_and_look_at_the_same_time() {
+    for _ in 0..3 {
+        let database = Database::empty().await;
+        let ran = join_all((0..4).map(|_| up(&database.url)));
+        let (ran, looked) = join(ran, join_all((0..4).map(|_| pending(&database.url)))).await;
+        let ran: Vec<usize> = ran.into_iter().map(|ran| ran.expect("it migrates or finds it done").len()).collect();
+        assert_eq!(ran.iter().filter(|count| **count > 0).count(), 1, "one of them did it: {ran:?}");
+        for looked in looked {
+            looked.expect("who only looks is in nobody's way");
+        }
+    }
 }
