@@ -215,6 +215,9 @@ async fn following_brings_the_history_in_and_unfollowing_takes_it_out_at_once() 
         history.push(ada.post(&n.to_string()).await);
     }
     warm(&kith, cy).await;
+    // Nothing is in flight any more, so that it is not what brings the history in.
+    kith.advance(Duration::from_secs(60)).await;
+    kith.tick().await;
     assert!(cy.walk(Walk::First(7)).await.is_empty());
     cy.follow(ada).await;
     cy.follow(ben).await;
