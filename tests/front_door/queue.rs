@@ -115,3 +115,23 @@ async fn a_message_is_in_flight_for_a_requests_life_after_the_end_of_its_deliver
     assert_eq!(in_flight().await, 0);
     kith.finish().await;
 }
+
+#[tokio::test]
+async fn a_message_is_in_flight_until_its_last_step_however_long_that_waits() {
+    let kith = Kith::start_with(|config| config.delivery_chunk = 1).await;
+    let people = kith.people(3).await;
+    for reader in &people[1..] {
+        reader.follow(&people[0]).await;
+        reader.walk(Walk::First(7)).await;
+    }
+    kith.drain().await;
+    let posted = people[0].post("in two steps").await;
+    assert!(kith.step().await);
+    kith.advance(kith.config.request_timeout + Duration::from_secs(10)).await;
+    kith.tick().await;
+    for reader in &people[1..] {
+        assert_eq!(reader.walk(Walk::First(7)).await, [posted.clone()], "whether it has come to them or not");
+    }
+    kith.drain().await;
+    kith.finish().await;
+}
