@@ -20,7 +20,7 @@ use crate::graphql::schema::Schema;
 use crate::http::answer::Answer;
 use crate::http::media::{self, Media};
 use crate::http::params::Params;
-use crate::http::{codes, limits, session, trace, variables};
+use crate::http::{codes, limits, once, session, trace, variables};
 
 /// The longest description of a client that is passed on, in characters.
 const MAX_USER_AGENT: usize = 256;
@@ -62,6 +62,7 @@ async fn answer(request: &HttpRequest, body: Payload, app: &Arc<App>, schema: &S
     }
     let left_out = variables::complete(operation, &mut params.variables).map_err(Answer::error)?;
     variables::leave_out(&mut document, &left_out);
+    once::once(&mut document);
 
     let user_agent = text(request.headers(), &header::USER_AGENT).unwrap_or_default();
     let user_agent = user_agent.chars().take(MAX_USER_AGENT).collect();

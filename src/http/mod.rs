@@ -8,6 +8,7 @@ mod params;
 mod session;
 mod limits;
 mod variables;
+mod once;
 mod codes;
 mod answer;
 mod health;

@@ -260,3 +260,39 @@ async fn pages_of_other_origins_may_call_if_they_are_listed() {
     reply.is_executed();
     assert_eq!(reply.header("access-control-allow-origin"), "");
 }
+
+#[tokio::test]
+async fn a_field_that_stands_twice_is_run_once() {
+    let kith = Kith::start().await;
+    let ada = &kith.people(1).await[0];
+    let count = async || kith.sql().await.one::<i64>("SELECT count(*) FROM messages", &[]).await;
+    let post = |fields: &str| format!("postMessage(input: {{ content: \"once\" }}) {{ message {{ {fields} }} }}");
+    let included = |field: &str| field.replace(") {", ") @include(if: $yes) {");
+    let (id, content) = (post("id"), post("content"));
+    for (times, document) in [
+        format!("mutation {{ {id} {content} }}"),
+        format!("mutation {{ {id} ... {{ {content} }} ... on Mutation {{ {id} }} }}"),
+        format!("mutation {{ ...A ...B ...A }} fragment A on Mutation {{ {id} }} fragment B on Mutation {{ ...A {content} }}"),
+        format!("mutation {{ ...A }} fragment A on Mutation {{ {id} {content} }}"),
+        format!("mutation($yes: Boolean! = true) {{ {} {} }}", included(&id), included(&content)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let answer = ada.query(&document, json!({})).await;
+        assert_eq!(answer.text("/postMessage/message/content"), "once", "{document}");
+        answer.text("/postMessage/message/id");
+        assert_eq!(count().await, times as i64 + 1, "{document}");
+    }
+    // What has a name of its own is another one, and what differs may not stand together.
+    let before = count().await;
+    ada.query(&format!("mutation {{ {id} another: {id} }}"), json!({})).await.data();
+    assert_eq!(count().await, before + 2);
+    let other = content.replace("once", "twice");
+    let unused = "fragment C on Mutation { __typename }";
+    for refused in [format!("mutation {{ {id} {other} }}"), format!("mutation {{ {id} }} {unused}")] {
+        assert_eq!(ada.query(&refused, json!({})).await.code(), "BAD_USER_INPUT", "{refused}");
+    }
+    assert_eq!(count().await, before + 2);
+    kith.drain().await;
+}
