@@ -43,7 +43,7 @@ pub struct Config {
     #[arg(long, env = "KITH_HTTP_THREADS", default_value_t = 0)]
     pub http_threads: usize,
 
-    /// Connections to Postgres for requests, and as many again at most for the worker.
+    /// Connections to Postgres, for requests and for the jobs of this process.
     #[arg(long, env = "KITH_DATABASE_POOL", default_value_t = 16, value_parser = at_least_one::<u32>)]
     pub database_pool: u32,
 
@@ -68,10 +68,10 @@ pub struct Config {
     pub request_timeout: Duration,
 
     /// Days in which an author can restore a deleted message.
-    #[arg(long, env = "KITH_RESTORE_DAYS", default_value_t = 30, value_parser = at_least_one::<i64>)]
+    #[arg(long, env = "KITH_RESTORE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=36_500))]
     pub restore_days: i64,
 
-    /// Candidates that one page may look at; only a page that met this bound may be short.
+    /// Candidates that one look may pass, for a page or for one of its flags; only a page that met this bound may be short.
     #[arg(long, env = "KITH_SCAN_LIMIT", default_value_t = 10_000, value_parser = at_least_one::<usize>)]
     pub scan_limit: usize,
 
@@ -90,8 +90,8 @@ pub struct Config {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<u64>() {
-        Ok(n) if n > 0 => Ok(Duration::from_secs(n)),
-        _ => Err("must be a whole number of seconds, at least 1".into()),
+        Ok(n @ 1..=86_400) => Ok(Duration::from_secs(n)),
+        _ => Err("must be a whole number of seconds from 1 to 86400 (a day)".into()),
     }
 }
 

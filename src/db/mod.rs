@@ -13,7 +13,9 @@ use chrono::{DateTime, Utc};
 use diesel::ConnectionError;
 use diesel::sql_types::Timestamptz;
 use diesel_async::pooled_connection::bb8::{Pool, PooledConnection, RunError};
-use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
+use diesel_async::pooled_connection::{
+    AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
+};
 use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
@@ -74,10 +76,16 @@ impl Db {
 
     /// A connection. Errors: [`Error::Unavailable`] when none is free in time or Postgres is away.
     pub async fn get(&self) -> Result<Pooled> {
-        self.pool.get_owned().await.map_err(|error| match error {
-            RunError::User(error) => Error::Unavailable(error.to_string()),
-            RunError::TimedOut => Error::Unavailable("no connection to Postgres became free".into()),
-        })
+        loop {
+            let mut conn = self.pool.get_owned().await.map_err(|error| match error {
+                RunError::User(error) => Error::Unavailable(error.to_string()),
+                RunError::TimedOut => Error::Unavailable("no connection to Postgres became free".into()),
+            })?;
+            // One that died while it waited in the pool is thrown away as it goes back.
+            if !conn.is_broken() {
+                return Ok(conn);
+            }
+        }
     }
 
     /// Runs a writing verb on a connection of its own, and once more if it met a deadlock or a

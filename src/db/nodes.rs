@@ -21,11 +21,13 @@ statement! {
 }
 
 statement! {
-    /// Takes over a number whose lease ran out, or else the lowest that was never used.
+    /// Takes over a number whose lease ran out, or else the lowest that was never used. Not one whose high water
+    /// lies ahead, left by a clock that was wrong: its holder could make no id for that long.
     /// Answers the number, the old high water (the new holder's floor) and the new one.
-    struct Take { holder: Uuid, seconds: i64, high_water: i64 } -> (SmallInt, BigInt, BigInt)
+    struct Take { reach: i64, holder: Uuid, seconds: i64, high_water: i64 } -> (SmallInt, BigInt, BigInt)
     "WITH expired AS (
-        SELECT node, high_water FROM nodes WHERE leased_until <= now() ORDER BY node LIMIT 1 FOR UPDATE SKIP LOCKED
+        SELECT node, high_water FROM nodes WHERE leased_until <= now() AND high_water <= " (reach: BigInt)
+    " ORDER BY node LIMIT 1 FOR UPDATE SKIP LOCKED
     ), free AS (
         SELECT n::smallint AS node, 0::bigint AS high_water FROM generate_series(0, 1023) AS n
         WHERE NOT EXISTS (SELECT FROM expired) AND NOT EXISTS (SELECT FROM nodes WHERE nodes.node = n)
@@ -59,7 +61,7 @@ pub async fn lease(conn: &mut Connection, holder: Uuid, length: Duration, now_ms
     }
     // A number can be lost to another process between the look and the insert; a few tries are plenty.
     for _ in 0..8 {
-        let taken: Vec<(i16, i64, i64)> = Take { holder, seconds, high_water: reach }.load(conn).await?;
+        let taken: Vec<(i16, i64, i64)> = Take { reach, holder, seconds, high_water: reach }.load(conn).await?;
         if let [(node, floor_ms, high_water_ms)] = taken[..] {
             return Ok(Lease { node: node as u16, floor_ms, high_water_ms, deadline });
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_graphql::{Context, Object, Result};
 
+use crate::domain::follows;
 use crate::domain::inbox::read::Feed;
 use crate::domain::inbox::write;
 use crate::domain::messages::model::Reference;
@@ -44,6 +45,7 @@ async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Resul
     arguments.parse(&app.cursors, scope)?;
     let feed = Feed::open(&app.db, &app.kv, viewer.user_id, &channel).await?;
     let source = FeedSource {
+        ctx,
         feed,
         viewer_id: viewer.user_id,
         loaders: ctx.loaders(),
@@ -55,7 +57,8 @@ async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Resul
     Ok(filled.into())
 }
 
-struct FeedSource {
+struct FeedSource<'a> {
+    ctx: &'a Context<'a>,
     feed: Feed,
     viewer_id: i64,
     loaders: Arc<Loaders>,
@@ -63,7 +66,7 @@ struct FeedSource {
     looked_at: AtomicUsize,
 }
 
-impl FeedSource {
+impl FeedSource<'_> {
     /// Asks for a build where one is due. The page is right without it, so a failure is only told.
     async fn mend(&self, ctx: &Context<'_>, channel: &str) {
         let app = ctx.app();
@@ -84,7 +87,7 @@ impl FeedSource {
     }
 }
 
-impl Source for FeedSource {
+impl Source for FeedSource<'_> {
     type Candidate = Reference;
     type Node = Message;
 
@@ -103,9 +106,10 @@ impl Source for FeedSource {
     async fn admit(&self, references: &[Reference]) -> crate::error::Result<Vec<Option<Message>>> {
         self.looked_at.fetch_add(references.len(), Ordering::Relaxed);
         let messages = gate::messages(&self.loaders, references).await?;
-        // Read after the messages, never before: what the rules deny at this moment is not served.
-        let authors = references.iter().map(|reference| reference.author_id).collect();
-        let relations = self.loaders.relations.load_many(authors).await?;
+        // Read after the messages of this window, never before, so not through the loader, which remembers.
+        let authors: Vec<i64> = references.iter().map(|reference| reference.author_id).collect();
+        let mut conn = self.ctx.app().db.get().await?;
+        let relations = follows::read::relations(&mut conn, self.viewer_id, &authors).await?;
         let has_reason = |reference: &Reference| {
             reference.author_id == self.viewer_id
                 || relations.get(&reference.author_id).is_some_and(|relation| relation.viewer_follows)

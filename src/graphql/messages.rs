@@ -21,6 +21,9 @@ use crate::ids::GlobalId;
 use crate::page::Arguments;
 use crate::text;
 
+/// The channel of whoever names none.
+const DEFAULT_CHANNEL: &str = "default";
+
 /// What a message mainly is.
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]
 pub enum MessageType {
@@ -153,16 +156,15 @@ impl From<Page<Message>> for MessageConnection {
 #[derive(InputObject)]
 pub struct PostMessageInput {
     /// The text. Only an image or a video may do without.
-    #[graphql(default)]
-    content: String,
+    content: Option<String>,
     /// One line above the text.
     title: Option<String>,
     /// What it mainly is.
-    #[graphql(name = "type", default_with = "MessageType::Text")]
-    kind: MessageType,
+    #[graphql(name = "type", default_with = "Some(MessageType::Text)")]
+    kind: Option<MessageType>,
     /// One of `limits.channels`.
-    #[graphql(default = "default")]
-    channel: String,
+    #[graphql(default_with = "Some(DEFAULT_CHANNEL.to_owned())")]
+    channel: Option<String>,
     /// Whatever the app wants to keep with it: a JSON object.
     extra: Option<Json<Value>>,
     /// Makes a retry safe: the same key with the same input, within 7 days, answers the message that was
@@ -186,12 +188,12 @@ pub struct PostMessagePayload {
 pub struct EditMessageInput {
     /// The message, one's own.
     message_id: ID,
-    /// A new text.
-    content: Option<String>,
+    /// A new text; not null.
+    content: MaybeUndefined<String>,
     /// A new title; null takes it away.
     title: MaybeUndefined<String>,
-    /// New extra JSON in place of the old.
-    extra: Option<Json<Value>>,
+    /// New extra JSON in place of the old; not null.
+    extra: MaybeUndefined<Json<Value>>,
     /// Sent back as it came.
     client_mutation_id: Option<String>,
 }
@@ -199,7 +201,7 @@ pub struct EditMessageInput {
 /// The message is changed.
 #[derive(SimpleObject)]
 pub struct EditMessagePayload {
-    /// The message, as it is now.
+    /// The message, as it is now; null only if it cannot be seen any more.
     message: Option<Message>,
     /// As it was sent.
     client_mutation_id: Option<String>,
@@ -235,7 +237,7 @@ pub struct RestoreMessageInput {
 /// The message is back where it was.
 #[derive(SimpleObject)]
 pub struct RestoreMessagePayload {
-    /// The message.
+    /// The message; null only if it cannot be seen any more.
     message: Option<Message>,
     /// As it was sent.
     client_mutation_id: Option<String>,
@@ -287,12 +289,12 @@ impl MessageMutation {
 
 async fn post_message(ctx: &Context<'_>, input: PostMessageInput) -> Result<PostMessagePayload> {
     let (viewer, app) = (ctx.viewer()?, ctx.app());
-    let kind = Kind::from(input.kind);
+    let kind = input.kind.map_or(Kind::Text, Kind::from);
     let key = |key: &str| text::checked("idempotencyKey", key, rules::IDEMPOTENCY_KEY, text::Lines::One);
     let draft = Draft {
-        channel: rules::channel(&input.channel, &app.config.channels)?,
+        channel: rules::channel(input.channel.as_deref().unwrap_or(DEFAULT_CHANNEL), &app.config.channels)?,
         title: input.title.as_deref().map(rules::title).transpose()?,
-        content: rules::content(&input.content, kind != Kind::Text)?,
+        content: rules::content(input.content.as_deref().unwrap_or_default(), kind != Kind::Text)?,
         extra: input.extra.map_or(Ok(Value::Object(Default::default())), |extra| rules::extra(extra.0))?,
         idempotency_key: input.idempotency_key.as_deref().map(key).transpose()?,
         kind,
@@ -317,8 +319,8 @@ async fn edit_message(ctx: &Context<'_>, input: EditMessageInput) -> Result<Edit
     };
     let changes = &MessageChanges {
         title,
-        content: input.content,
-        extra: input.extra.map(|extra| rules::extra(extra.0)).transpose()?,
+        content: unless_null("content", input.content)?,
+        extra: unless_null("extra", input.extra)?.map(|extra| rules::extra(extra.0)).transpose()?,
     };
     let message = app
         .db
@@ -350,4 +352,15 @@ async fn restore_message(ctx: &Context<'_>, input: RestoreMessageInput) -> Resul
         message: gate::written(message).map(Message),
         client_mutation_id: input.client_mutation_id,
     })
+}
+
+/// What is left out stays; null would mean nothing here and is refused.
+fn unless_null<T>(field: &'static str, input: MaybeUndefined<T>) -> Result<Option<T>> {
+    match input {
+        MaybeUndefined::Undefined => Ok(None),
+        MaybeUndefined::Null => {
+            Err(Error::bad_input(field, "Must not be null; leave it out to keep what is there.").into())
+        }
+        MaybeUndefined::Value(value) => Ok(Some(value)),
+    }
 }

@@ -95,8 +95,8 @@ impl User {
         #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
         #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
-    ) -> Result<FollowConnection> {
-        people(ctx, Of::Followee(self.0.id), Arguments { first, after, last, before }).await
+    ) -> Option<Result<FollowConnection>> {
+        Some(people(ctx, Of::Followee(self.0.id), Arguments { first, after, last, before }).await)
     }
 
     /// Whom this person follows, the newest follow first.
@@ -107,8 +107,8 @@ impl User {
         #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
         #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
-    ) -> Result<FollowConnection> {
-        people(ctx, Of::Follower(self.0.id), Arguments { first, after, last, before }).await
+    ) -> Option<Result<FollowConnection>> {
+        Some(people(ctx, Of::Follower(self.0.id), Arguments { first, after, last, before }).await)
     }
 
     /// What this person posted, newest first.
@@ -120,8 +120,8 @@ impl User {
         #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
         #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
-    ) -> Result<MessageConnection> {
-        outbox(ctx, self.0.id, &channel, Arguments { first, after, last, before }).await
+    ) -> Option<Result<MessageConnection>> {
+        Some(outbox(ctx, self.0.id, &channel, Arguments { first, after, last, before }).await)
     }
 }
 

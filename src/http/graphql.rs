@@ -54,7 +54,7 @@ async fn answer(request: &HttpRequest, body: Payload, app: &Arc<App>, schema: &S
     tracing::Span::current().record("operation", name.get(..MAX_NAME).unwrap_or(&name));
     let kind = operation.ty;
     if kind == OperationType::Subscription {
-        let message = "Subscriptions are not answered over HTTP: open a WebSocket (graphql-transport-ws).";
+        let message = "There are no subscriptions.";
         return Err(Answer::error(codes::bad_input(message, None, None)));
     }
     if kind == OperationType::Mutation && request.method() == Method::GET {

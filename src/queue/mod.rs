@@ -120,8 +120,22 @@ pub async fn settle(conn: &mut Connection, job: &Job, step: Step, now: DateTime<
 /// Gives the job back after a failure: later, twice as late each time, and buried at last.
 /// `reason` is kept with the job for the operator.
 pub async fn fail(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    give_back(conn, job, reason, now, (job.attempts >= MAX_ATTEMPTS).then_some(now)).await
+}
+
+/// Gives the job back because something that it needs is away: as after a failure, but it is never buried.
+pub async fn postpone(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
+    give_back(conn, job, reason, now, None).await
+}
+
+async fn give_back(
+    conn: &mut Connection,
+    job: &Job,
+    reason: &str,
+    now: DateTime<Utc>,
+    buried_at: Option<DateTime<Utc>>,
+) -> Result<()> {
     let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
-    let buried_at = (job.attempts >= MAX_ATTEMPTS).then_some(now);
     let rows = diesel::update(mine)
         .set((
             jobs::last_error.eq(reason),

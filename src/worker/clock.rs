@@ -1,15 +1,17 @@
 //! What runs when: one list. Each task may run twice, and at the same time in another process. Never how
 //! a task is done.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::domain::{auth, idempotency, inbox, messages};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// How closely the times of the list are kept.
 const BEAT: Duration = Duration::from_secs(1);
@@ -85,7 +87,9 @@ pub async fn run(app: Arc<App>, mut shutdown: watch::Receiver<bool>) {
 }
 
 async fn perform(app: &App, task: Task) -> Result<()> {
-    let outcome = task.perform(app).await;
+    // A panic is a failure like any other, or it would take the clock with it.
+    let performed = AssertUnwindSafe(task.perform(app)).catch_unwind().await;
+    let outcome = performed.unwrap_or_else(|_| Err(Error::Internal("it panicked".into())));
     if let Err(error) = &outcome {
         tracing::warn!(?task, ?error, "a task of the clock failed");
     }

@@ -38,7 +38,11 @@ pub async fn step(app: &App) -> Result<bool> {
         Err(error) => {
             let reason = reason(&error);
             tracing::warn!(job = job.id, kind = job.kind, attempts = job.attempts, %reason, "a job failed");
-            queue::fail(&mut conn, &job, &reason, now).await
+            match error {
+                // Nothing is wrong with the job: however long Redis is away, it is not buried for that.
+                Error::Unavailable(_) => queue::postpone(&mut conn, &job, &reason, now).await,
+                _ => queue::fail(&mut conn, &job, &reason, now).await,
+            }
         }
     };
     match written {

@@ -16,6 +16,7 @@ mod ids;
 mod messages;
 mod migrations;
 mod oracle;
+mod pages;
 mod queue;
 mod schema_sdl;
 mod walls;

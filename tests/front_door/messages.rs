@@ -184,6 +184,8 @@ async fn an_edit_shows_everywhere_at_once_and_keeps_what_was_said() {
         (json!({ "messageId": id, "content": "" }), "content"),
         (json!({ "messageId": id, "content": "\u{0}" }), "content"),
         (json!({ "messageId": id, "extra": 1 }), "extra"),
+        (json!({ "messageId": id, "content": null }), "content"),
+        (json!({ "messageId": id, "extra": null }), "extra"),
         (json!({ "messageId": "?", "content": "x" }), "messageId"),
     ] {
         let answer = edit(input).await;

@@ -17,23 +17,21 @@ use crate::kv::{Kv, keys};
 use crate::statement;
 use crate::time::Clock;
 
-/// Says that the feed of `user_id` in `channel` was read and has no valid inbox: makes it hot, if it is
-/// not, and asks for a build.
+/// Says that the feed of `user_id` in `channel` was read and has no valid inbox, and so asks for a build.
 pub async fn want(conn: &mut Connection, user_id: i64, channel: &str, now: DateTime<Utc>) -> Result<()> {
-    conn.transaction(async move |conn| {
-        let hot = activity::table.find((user_id, channel)).filter(activity::is_hot.eq(true));
-        let is_hot: bool = diesel::select(diesel::dsl::exists(hot)).get_result(conn).await?;
-        if !is_hot {
-            heat(conn, user_id, channel).await?;
-        }
-        let missed = Event::InboxMissed { user_id, channel: channel.to_owned() };
-        events::record(conn, &missed, now).await
-    })
-    .await
+    let missed = Event::InboxMissed { user_id, channel: channel.to_owned() };
+    events::record(conn, &missed, now).await
 }
 
-/// From the commit on, deliveries go to this feed.
-async fn heat(conn: &mut Connection, user_id: i64, channel: &str) -> Result<()> {
+/// Makes the feed of `user_id` in `channel` hot, if it is not: from the commit on, deliveries go to it.
+pub async fn heat(conn: &mut Connection, user_id: i64, channel: &str) -> Result<()> {
+    if is_hot(conn, user_id, channel).await? {
+        return Ok(());
+    }
+    conn.transaction(async move |conn| mark_hot(conn, user_id, channel).await).await
+}
+
+async fn mark_hot(conn: &mut Connection, user_id: i64, channel: &str) -> Result<()> {
     // Following locks the same row, so that a new edge and these rows agree on what is hot.
     user_counters::table.find(user_id).select(user_counters::user_id).for_no_key_update().first::<i64>(conn).await?;
     diesel::insert_into(activity::table)

@@ -1,6 +1,8 @@
 //! The partitions of messages: one a month, made ahead. Never the messages in them.
 
 use chrono::{DateTime, Datelike, Months, NaiveDate, Utc};
+use diesel::dsl::sql;
+use diesel::sql_types::Bool;
 use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::db::Connection;
@@ -18,16 +20,24 @@ pub async fn ensure(conn: &mut Connection, now: DateTime<Utc>) -> Result<()> {
         diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended('message partitions', 0))")
             .execute(conn)
             .await?;
+        // Whoever reads for long must not make everybody else queue up behind this.
+        conn.batch_execute("SET LOCAL lock_timeout = '2s'").await?;
         for ahead in 0..=MONTHS_AHEAD {
             let from = first.checked_add_months(Months::new(ahead)).ok_or_else(out_of_calendar)?;
             let to = from.checked_add_months(Months::new(1)).ok_or_else(out_of_calendar)?;
-            let statement = format!(
-                "CREATE TABLE IF NOT EXISTS messages_{} PARTITION OF messages FOR VALUES FROM ({}) TO ({})",
-                from.format("%Y_%m"),
+            let name = format!("messages_{}", from.format("%Y_%m"));
+            let is_there = sql::<Bool>(&format!("to_regclass('{name}') IS NOT NULL"));
+            if diesel::select(is_there).get_result(conn).await? {
+                continue;
+            }
+            // Attached rather than made as a partition: that takes no lock which keeps readers and writers out.
+            let statements = format!(
+                "CREATE TABLE {name} (LIKE messages INCLUDING ALL);
+                 ALTER TABLE messages ATTACH PARTITION {name} FOR VALUES FROM ({}) TO ({})",
                 floor(from),
                 floor(to),
             );
-            conn.batch_execute(&statement).await?;
+            conn.batch_execute(&statements).await?;
         }
         Ok(())
     })
