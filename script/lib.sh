@@ -2,7 +2,8 @@
 # Sourced by the scripts beside it: where things are, and how the playground is built.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-PATH=$root/.data/node/node_modules/.bin:$PATH:${HOME-}/.cargo/bin
+# What rustup installed goes before an older cargo of the system.
+PATH=$root/.data/node/node_modules/.bin:${HOME-}/.cargo/bin:$PATH
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }

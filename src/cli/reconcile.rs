@@ -30,7 +30,10 @@ pub async fn run(reconcile: Reconcile) -> Outcome {
         let repair::Drift { user_id, counter, stored, counted } = drift;
         println!("user {user_id}: {counter} was {stored}, is {counted}");
     }
-    let mended = if reconcile.dry_run { "found" } else { "mended" };
-    println!("{} counters {mended}.", drifts.len());
+    match (drifts.len(), reconcile.dry_run) {
+        (0, _) => println!("All counters are right."),
+        (off, true) => println!("{off} counters are off; without --dry-run they are mended."),
+        (off, false) => println!("{off} counters were off and are mended."),
+    }
     Ok(())
 }

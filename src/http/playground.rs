@@ -17,7 +17,7 @@ const POLICY: &str = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const HINT: &str = "Kith is running; its API is POST /graphql.\n\
-    The playground was not built into this program: run `npm ci && npm run build` in web-playground, then build again.\n";
+    The playground was not built into this program: run script/playground, then build again.\n";
 
 /// The page itself, or how to get it.
 pub async fn page() -> HttpResponse {
