@@ -13,6 +13,7 @@ mod follows;
 mod guards;
 mod http;
 mod ids;
+mod known_bugs;
 mod messages;
 mod migrations;
 mod oracle;

@@ -155,6 +155,23 @@ async fn one_key_posts_once_also_in_parallel() {
 }
 
 #[tokio::test]
+async fn a_retry_after_a_lost_connection_posts_nothing_twice() {
+    let kith = Kith::start().await;
+    let people = kith.people(1).await;
+    let ada = &people[0];
+    let input = json!({ "content": "once", "idempotencyKey": "lost" });
+    // The client goes away at various moments: before, within and after the work.
+    for wait in [0, 1, 2, 3, 5, 8, 13] {
+        let _ = tokio::time::timeout(Duration::from_millis(wait), post(ada, input.clone())).await;
+    }
+    let id = post(ada, input.clone()).await.text("/postMessage/message/id");
+    assert_eq!(post(ada, input).await.text("/postMessage/message/id"), id);
+    assert_eq!((message_count(&kith, ada).await, kith.jobs().await), (1, 1));
+    kith.drain().await;
+    kith.finish().await;
+}
+
+#[tokio::test]
 async fn an_edit_shows_everywhere_at_once_and_keeps_what_was_said() {
     let kith = Kith::start().await;
     let people = kith.people(2).await;

@@ -43,6 +43,9 @@ pub fn extra(extra: Value) -> Result<Value> {
     if written.len() > EXTRA_MAX_BYTES {
         return refuse(format!("Must not be larger than {EXTRA_MAX_BYTES} bytes."));
     }
+    if !has_plain_numbers(&extra) {
+        return refuse("Numbers must be 0 or between 1e-20 and 1e20 in size.".into());
+    }
     if has_nul(&extra) {
         return refuse("Must not contain the character U+0000.".into());
     }
@@ -53,6 +56,16 @@ fn fits(value: &Value, depth: usize) -> bool {
     match value {
         Value::Object(fields) => depth > 0 && fields.values().all(|value| fits(value, depth - 1)),
         Value::Array(items) => depth > 0 && items.iter().all(|value| fits(value, depth - 1)),
+        _ => true,
+    }
+}
+
+/// Postgres writes numbers out in full: 1e308 is five bytes here and 309 there.
+fn has_plain_numbers(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.as_f64().is_some_and(|n| n == 0.0 || (1e-20..=1e20).contains(&n.abs())),
+        Value::Array(items) => items.iter().all(has_plain_numbers),
+        Value::Object(fields) => fields.values().all(has_plain_numbers),
         _ => true,
     }
 }
@@ -94,6 +107,8 @@ mod tests {
             nested(EXTRA_MAX_DEPTH + 1),
             large,
             json!({"a": ["\0"]}),
+            json!({"a": [1e308]}),
+            json!({"a": -1e-300}),
             json!({"\0": 1}),
         ] {
             assert!(matches!(extra(bad), Err(Error::BadUserInput { field, .. }) if field == "extra"));
