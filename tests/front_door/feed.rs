@@ -19,12 +19,13 @@ const WALKS: [Walk; 8] = [
     Walk::Last(50),
 ];
 
-fn inbox(person: &Person) -> String {
+/// The key of somebody's inbox.
+pub fn inbox(person: &Person) -> String {
     format!("user:{{{}}}:inbox:default", person.viewer.user_id)
 }
 
 /// Reads the feed once and lets the worker build the inbox.
-async fn warm(kith: &Kith, person: &Person) {
+pub async fn warm(kith: &Kith, person: &Person) {
     person.feed_page("default", &Ask::default()).await;
     kith.drain().await;
     let first: Vec<String> = kith.redis().zrange(inbox(person), 0, 0).await.expect("Redis answers");

@@ -14,6 +14,7 @@ mod guards;
 mod http;
 mod ids;
 mod known_bugs;
+mod inbox;
 mod messages;
 mod migrations;
 mod oracle;
