@@ -142,6 +142,8 @@ diesel::table! {
     inbox_epoch (is_only) {
         is_only -> Bool,
         epoch -> BigInt,
+        run_id -> Text,
+        heartbeat -> BigInt,
     }
 }
 

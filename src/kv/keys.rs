@@ -6,6 +6,9 @@ pub fn inbox(user_id: i64, channel: &str) -> String {
     format!("user:{{{user_id}}}:inbox:{channel}")
 }
 
+/// A number that rises with each tick, for ever: a Redis that shows less than it did has lost what came since.
+pub const HEARTBEAT: &str = "inbox:heartbeat";
+
 #[cfg(test)]
 mod tests {
     #[test]

@@ -21,7 +21,7 @@ const BEAT: Duration = Duration::from_secs(1);
 enum Task {
     /// The partitions that will be written to.
     Partitions,
-    /// Messages that are in flight no longer.
+    /// Whether Redis is still what it was; then, messages that are in flight no longer.
     InFlight,
     /// Sessions that ended long ago.
     Sessions,
@@ -45,7 +45,10 @@ impl Task {
         let mut conn = app.db.get().await?;
         let cleared = match self {
             Self::Partitions => return messages::partitions::ensure(&mut conn, now).await,
-            Self::InFlight => inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?,
+            Self::InFlight => {
+                inbox::repair::beat(&mut conn, &app.kv).await?;
+                inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?
+            }
             Self::Sessions => auth::repair::purge(&mut conn, now).await?,
             Self::IdempotencyKeys => idempotency::purge(&mut conn, now).await?,
         };

@@ -1,6 +1,8 @@
 //! What becomes of inboxes while they are built, and when Redis loses more or less than all of it. Never the
 //! definition of a feed: that is under test in `oracle`.
 
+use std::time::Duration;
+
 use kith::domain::inbox::model::IN_FLIGHT_BOUND;
 use redis::AsyncCommands;
 
@@ -50,4 +52,51 @@ async fn with_very_much_in_flight_nothing_is_left_out() {
     posted.reverse();
     assert_eq!(ada.walk(Walk::First(100)).await, posted);
     kith.drain().await;
+}
+
+#[tokio::test]
+async fn a_redis_that_went_back_in_time_hides_nothing() {
+    let kith = Kith::start().await;
+    let people = kith.people(2).await;
+    let (ada, ben) = (&people[0], &people[1]);
+    ben.follow(ada).await;
+    let old = ada.post("old").await;
+    warm(&kith, ben).await;
+    kith.tick().await;
+    let mut redis = kith.redis();
+    let mut copy: Vec<(String, Vec<u8>)> = Vec::new();
+    for key in redis.keys::<_, Vec<String>>("*").await.expect("Redis answers") {
+        let value = redis::cmd("DUMP").arg(&key).query_async(&mut redis).await.expect("Redis answers");
+        copy.push((key, value));
+    }
+    let new = ada.post("new").await;
+    kith.drain().await;
+    kith.advance(kith.config.request_timeout + Duration::from_secs(10)).await;
+    kith.tick().await;
+    assert_eq!(kith.sql().await.one::<i64>("SELECT count(*) FROM in_flight", &[]).await, 0);
+    let lose = async || {
+        for (key, value) in &copy {
+            let mut restore = redis::cmd("RESTORE");
+            restore.arg(key).arg(0).arg(value.as_slice()).arg("REPLACE");
+            restore.exec_async(&mut kith.redis()).await.expect("Redis answers");
+        }
+    };
+    lose().await;
+    let expected = [new, old];
+    assert_eq!(ben.walk(Walk::First(7)).await, expected, "the reader notices");
+    kith.tick().await;
+    assert_eq!(ben.walk(Walk::First(7)).await, expected, "the tick has noticed");
+    kith.drain().await;
+    assert_eq!(ben.walk(Walk::First(7)).await, expected, "built anew");
+    // Another process of Redis, which still has its last heartbeat.
+    let epoch = async || kith.sql().await.one::<i64>("SELECT epoch FROM inbox_epoch", &[]).await;
+    let before = epoch().await;
+    kith.tick().await;
+    assert_eq!(epoch().await, before, "nothing was lost");
+    kith.sql().await.execute("UPDATE inbox_epoch SET run_id = 'of the one before'", &[]).await;
+    kith.tick().await;
+    assert_eq!(epoch().await, before + 1);
+    assert_eq!(ben.walk(Walk::First(7)).await, expected);
+    kith.drain().await;
+    kith.finish().await;
 }

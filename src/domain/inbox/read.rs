@@ -4,7 +4,6 @@
 use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::RunQueryDsl;
 use futures_util::join;
-use redis::AsyncCommands;
 
 use crate::db::Db;
 use crate::domain::inbox::model::{IN_FLIGHT_BOUND, Validity, Window};
@@ -35,9 +34,13 @@ impl Feed {
         let state = state?;
         let mut feed = Self { viewer_id, channel: channel.to_owned(), db: db.clone(), window: None, is_missed: false };
         match members {
-            Ok(members) => {
+            Ok((heartbeat, members)) => {
                 feed.window = state.validity.and_then(|validity| Window::parse(&members, validity));
                 feed.is_missed = feed.window.is_none();
+                // Redis may have lost what it had when Postgres was told of a later one; the next tick finds out.
+                if heartbeat < state.heartbeat {
+                    feed.window = None;
+                }
             }
             Err(error) => tracing::warn!(?error, "the inbox could not be read"),
         }
@@ -110,13 +113,18 @@ impl Feed {
     }
 }
 
-async fn members(kv: &Kv, viewer_id: i64, channel: &str) -> Result<Vec<String>> {
-    // All of it: at most 127 members, so a page never has to ask Redis twice.
-    Ok(kv.shared().zrange(keys::inbox(viewer_id, channel), 0, -1).await?)
+/// The heartbeat of Redis, and the members of an inbox: all of them, at most 127, so a page never has to ask Redis
+/// twice.
+async fn members(kv: &Kv, viewer_id: i64, channel: &str) -> Result<(i64, Vec<String>)> {
+    let mut asked = redis::pipe();
+    asked.get(keys::HEARTBEAT).zrange(keys::inbox(viewer_id, channel), 0, -1);
+    let (heartbeat, members): (Option<i64>, _) = asked.query_async(&mut kv.shared()).await?;
+    Ok((heartbeat.unwrap_or(0), members))
 }
 
 struct State {
     validity: Option<Validity>,
+    heartbeat: i64,
     in_flight: Vec<Reference>,
 }
 
@@ -125,8 +133,8 @@ statement! {
     /// message in flight.
     struct FeedState {
         viewer_id: i64, channel: String, channel_again: String, viewer_id_again: i64, viewer_id_self: i64, bound: i64,
-    } -> (Nullable<BigInt>, BigInt, Nullable<BigInt>, Nullable<BigInt>)
-    "SELECT activity.generation, inbox_epoch.epoch, flying.message_id, flying.author_id
+    } -> (Nullable<BigInt>, BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>)
+    "SELECT activity.generation, inbox_epoch.epoch, inbox_epoch.heartbeat, flying.message_id, flying.author_id
      FROM inbox_epoch
      LEFT JOIN activity ON activity.is_hot AND activity.user_id = " (viewer_id: BigInt)
     " AND activity.channel = " (channel: Text)
@@ -147,12 +155,13 @@ async fn state(db: &Db, viewer_id: i64, channel: &str) -> Result<State> {
         viewer_id_self: viewer_id,
         bound: IN_FLIGHT_BOUND as i64 + 1,
     };
-    type Row = (Option<i64>, i64, Option<i64>, Option<i64>);
+    type Row = (Option<i64>, i64, i64, Option<i64>, Option<i64>);
     let rows: Vec<Row> = ask.load(&mut *db.get().await?).await?;
-    let &(generation, epoch, ..) =
+    let &(generation, epoch, heartbeat, ..) =
         rows.split_first().map(|(row, _)| row).ok_or_else(|| Error::Internal("the inbox epoch is missing".into()))?;
-    let flying = |&(_, _, id, author_id): &Row| Some(Reference { id: id?, author_id: author_id? });
+    let flying = |&(_, _, _, id, author_id): &Row| Some(Reference { id: id?, author_id: author_id? });
     Ok(State {
+        heartbeat,
         validity: generation.map(|generation| Validity { generation, epoch }),
         in_flight: rows.iter().filter_map(flying).collect(),
     })

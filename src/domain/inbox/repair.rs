@@ -6,16 +6,16 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
-use diesel_async::RunQueryDsl;
+use diesel_async::{AsyncConnection, RunQueryDsl};
 use uuid::Uuid;
 
 use crate::db::Connection;
-use crate::db::schema::in_flight;
+use crate::db::schema::{in_flight, inbox_epoch};
 use crate::domain::inbox::model::{Validity, WINDOW, member, score};
 use crate::domain::inbox::scripts;
 use crate::domain::messages::model::Reference;
-use crate::error::Result;
-use crate::kv::{Kv, keys};
+use crate::error::{Error, Result};
+use crate::kv::{Kv, Owned, keys};
 use crate::statement;
 
 /// How much longer than a request's life a row stays in flight: for clocks that differ.
@@ -29,6 +29,46 @@ pub async fn sweep(conn: &mut Connection, now: DateTime<Utc>, request_timeout: D
     let life = TimeDelta::from_std(request_timeout).unwrap_or(TimeDelta::MAX) + MARGIN;
     let delivered = in_flight::delivered_at.lt(now - life);
     Ok(diesel::delete(in_flight::table.filter(delivered)).execute(conn).await?)
+}
+
+/// Notices a Redis that went back in time, and voids every inbox then. To be called before each [`sweep`]: a row
+/// that is swept was delivered before the heartbeat of then, so a Redis that lost the delivery lost that too.
+///
+/// A Redis that fell behind is noticed by its heartbeat, which readers compare as well. One that restarted and
+/// still has its last heartbeat may lack what came after it, which is still in flight: its run id is another.
+///
+/// Errors: [`Error::Unavailable`] when Redis is away; then nothing may be swept.
+pub async fn beat(conn: &mut Connection, kv: &Kv) -> Result<()> {
+    // A restarted Redis breaks the connection, so both answers on it are of the same one.
+    let mut redis = kv.owned().await?;
+    let run_id = run_id(&mut redis).await?;
+    let behind = conn.transaction(async |conn| {
+        let known = inbox_epoch::table.select((inbox_epoch::run_id, inbox_epoch::heartbeat));
+        let (known_run_id, last): (String, i64) = known.for_no_key_update().first(conn).await?;
+        let is_same = known_run_id.is_empty() || known_run_id == run_id;
+        let next = last + 1;
+        let mut beat = scripts::BEAT.key(keys::HEARTBEAT);
+        let is_sound = is_same && beat.arg(last).arg(next).invoke_async::<i64>(&mut *redis).await? == 1;
+        let raised = inbox_epoch::epoch.eq(inbox_epoch::epoch + i64::from(!is_sound));
+        diesel::update(inbox_epoch::table)
+            .set((raised, inbox_epoch::run_id.eq(&run_id), inbox_epoch::heartbeat.eq(next)))
+            .execute(conn)
+            .await?;
+        Ok::<_, Error>((!is_sound).then_some(next))
+    });
+    if let Some(next) = behind.await? {
+        tracing::warn!("Redis lost what it knew: every inbox is built anew");
+        // Only behind the commit: until then this is what keeps readers from its inboxes.
+        redis::AsyncCommands::set::<_, _, ()>(&mut *redis, keys::HEARTBEAT, next).await?;
+    }
+    Ok(())
+}
+
+/// What names a process of Redis among all that ever ran.
+async fn run_id(redis: &mut Owned) -> Result<String> {
+    let told: String = redis::cmd("INFO").arg("server").query_async(&mut **redis).await?;
+    let named = told.lines().find_map(|line| line.strip_prefix("run_id:"));
+    named.map(|id| id.trim().to_owned()).ok_or_else(|| Error::Internal("Redis does not tell its run id".into()))
 }
 
 statement! {

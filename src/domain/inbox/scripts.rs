@@ -1,4 +1,4 @@
-//! What has to happen to an inbox in one go, as Redis scripts on its one key.
+//! What has to happen in Redis in one go, as scripts on one key: an inbox, or the heartbeat.
 
 use std::sync::LazyLock;
 
@@ -62,6 +62,19 @@ pub static TRIM: LazyLock<Script> = LazyLock::new(|| {
         horizon = math.max(tonumber(horizon), tonumber(cut[2]) + 1)
         redis.call('ZADD', KEYS[1], 0, prefix .. string.format('%.0f', horizon))
         return redis.call('ZCARD', KEYS[1])
+        ",
+    )
+});
+
+/// Raises the heartbeat if it is where it should be or beyond.
+///
+/// Key: heartbeat. Arguments: where it was last, where it goes. Answers 1, or 0 if it fell behind.
+pub static BEAT: LazyLock<Script> = LazyLock::new(|| {
+    Script::new(
+        r"
+        if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then return 0 end
+        redis.call('SET', KEYS[1], ARGV[2])
+        return 1
         ",
     )
 });

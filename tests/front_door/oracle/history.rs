@@ -62,6 +62,10 @@ pub enum Action {
     Advance(u32),
     /// Redis loses everything.
     FlushRedis,
+    /// Redis writes down what it has.
+    SaveRedis,
+    /// Redis is started anew from what it last wrote down, if it ever did.
+    RestartRedis,
     /// Redis loses one inbox.
     LoseInbox(Who, usize),
     /// A worker dies after it began to build an inbox.
@@ -184,6 +188,8 @@ fn action() -> impl Strategy<Value = Action> {
         2 => Just(Action::Tick),
         6 => select(vec![1_u32, 3, 1000, 21_000, 31_000]).prop_map(Action::Advance),
         1 => Just(Action::FlushRedis),
+        3 => Just(Action::SaveRedis),
+        2 => Just(Action::RestartRedis),
         2 => (who(), channel()).prop_map(|(a, c)| Action::LoseInbox(a, c)),
         1 => (who(), channel()).prop_map(|(a, c)| Action::HalfBuild(a, c)),
         1 => Just(Action::RaiseEpoch),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use kith::kv::keys;
 use kith::{queue, worker};
+use redis::AsyncCommands;
 
 use super::definition;
 use super::history::{Action, CHANNELS, History, Start, Who};
@@ -104,6 +105,8 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
         Action::Tick => world.kith.tick().await,
         Action::Advance(ms) => world.advance(Duration::from_millis(ms.into())).await,
         Action::FlushRedis => redis(world, redis::cmd("FLUSHDB")).await,
+        Action::SaveRedis => world.saved = save(world).await,
+        Action::RestartRedis => restart(world).await,
         Action::LoseInbox(who, channel) => {
             redis(world, redis::Cmd::unlink(inbox(world, world.person(who), CHANNELS[channel]))).await
         }
@@ -137,6 +140,28 @@ async fn die(world: &World, after_a_step: bool) {
     if let (Some(job), true) = (job, after_a_step) {
         worker::reactions::react(app, &job).await.expect("the step succeeds");
     }
+}
+
+/// Every key of Redis with its value.
+async fn save(world: &World) -> Option<Vec<(String, Vec<u8>)>> {
+    let (mut redis, mut saved) = (world.kith.redis(), Vec::new());
+    for key in redis.keys::<_, Vec<String>>("*").await.expect("Redis answers") {
+        let value = redis::cmd("DUMP").arg(&key).query_async(&mut redis).await.expect("Redis answers");
+        saved.push((key, value));
+    }
+    Some(saved)
+}
+
+/// Redis has what it last wrote down, and is another process.
+async fn restart(world: &World) {
+    let Some(saved) = &world.saved else { return };
+    redis(world, redis::cmd("FLUSHDB")).await;
+    for (key, value) in saved {
+        let mut restore = redis::cmd("RESTORE");
+        restore.arg(key).arg(0).arg(value.as_slice());
+        redis(world, restore).await;
+    }
+    world.kith.sql().await.execute("UPDATE inbox_epoch SET run_id = 'of the one before'", &[]).await;
 }
 
 /// The key of an inbox.

@@ -46,6 +46,8 @@ pub struct World {
     pub messages: Vec<Posted>,
     /// The walks under way.
     pub walks: Vec<Walking>,
+    /// What Redis last wrote down.
+    pub saved: Option<Vec<(String, Vec<u8>)>>,
 }
 
 impl World {
@@ -53,7 +55,7 @@ impl World {
     pub async fn new() -> Self {
         let kith = Kith::start_with(|config| config.delivery_chunk = 1).await;
         let people = kith.people(4).await;
-        Self { kith, people, messages: Vec::new(), walks: Vec::new() }
+        Self { kith, people, messages: Vec::new(), walks: Vec::new(), saved: None }
     }
 
     /// The number of the person that `who` stands for.
