@@ -221,7 +221,8 @@ async fn scan<S: Source>(
     }
 }
 
-/// Declares the connection and the edge of a node type: `edges`, `nodes` and `pageInfo`.
+/// Declares the connection and the edge of a node type: `edges`, `nodes` and `pageInfo`, and how a filled page
+/// becomes one. What an edge has besides (`where`) comes from the source beside its node.
 #[macro_export]
 macro_rules! connection {
     (
@@ -255,7 +256,18 @@ macro_rules! connection {
             node: $node,
             $( $(#[$extra_meta])* $extra: $extra_type, )?
         }
+
+        impl From<$crate::graphql::connection::Page<$crate::connection!(@item $node $(, $extra_type)?)>> for $connection {
+            fn from(page: $crate::graphql::connection::Page<$crate::connection!(@item $node $(, $extra_type)?)>) -> Self {
+                let edge = |(cursor, $crate::connection!(@pattern node $(, $extra)?))| $edge { cursor, node $(, $extra)? };
+                Self { edges: page.items.into_iter().map(edge).collect(), page_info: page.info }
+            }
+        }
     };
+    (@item $node:ty) => { $node };
+    (@item $node:ty, $extra:ty) => { ($node, $extra) };
+    (@pattern $node:ident) => { $node };
+    (@pattern $node:ident, $extra:ident) => { ($node, $extra) };
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::connection;
 use crate::domain::follows::model::Edge;
 use crate::domain::follows::{read, write};
 use crate::error::Error;
-use crate::graphql::connection::{Page, Source, page};
+use crate::graphql::connection::{Source, page};
 use crate::graphql::context::ContextExt;
 use crate::graphql::ids::user_id;
 use crate::graphql::loaders::Loaders;
@@ -21,13 +21,6 @@ connection! {
     FollowConnection of FollowEdge to User where {
         /// Since when the one follows the other.
         followed_at: DateTime<Utc>
-    }
-}
-
-impl From<Page<(User, DateTime<Utc>)>> for FollowConnection {
-    fn from(page: Page<(User, DateTime<Utc>)>) -> Self {
-        let edge = |(cursor, (node, followed_at))| FollowEdge { cursor, node, followed_at };
-        Self { edges: page.items.into_iter().map(edge).collect(), page_info: page.info }
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::connection;
 use crate::domain::messages::model;
 use crate::domain::messages::read;
-use crate::graphql::connection::{Page, Source, page};
+use crate::graphql::connection::{Source, page};
 use crate::graphql::context::ContextExt;
 use crate::page::{Arguments, Connection, Scope};
 
@@ -46,13 +46,6 @@ impl MessageVersion {
 connection! {
     /// Earlier versions of a message, newest first.
     MessageVersionConnection of MessageVersionEdge to MessageVersion
-}
-
-impl From<Page<MessageVersion>> for MessageVersionConnection {
-    fn from(page: Page<MessageVersion>) -> Self {
-        let edge = |(cursor, node)| MessageVersionEdge { cursor, node };
-        Self { edges: page.items.into_iter().map(edge).collect(), page_info: page.info }
-    }
 }
 
 /// The earlier versions of a message. Whoever calls this has made sure that the viewer is its author.

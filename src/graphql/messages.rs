@@ -11,7 +11,6 @@ use crate::domain::audience::model::Visible;
 use crate::domain::messages::model::{self, Draft, Kind, MessageChanges};
 use crate::domain::messages::{rules, write};
 use crate::error::Error;
-use crate::graphql::connection::Page;
 use crate::graphql::context::ContextExt;
 use crate::graphql::gate;
 use crate::graphql::history::{MessageVersionConnection, history};
@@ -143,13 +142,6 @@ impl Message {
 connection! {
     /// Messages, newest first.
     MessageConnection of MessageEdge to Message
-}
-
-impl From<Page<Message>> for MessageConnection {
-    fn from(page: Page<Message>) -> Self {
-        let edge = |(cursor, node)| MessageEdge { cursor, node };
-        Self { edges: page.items.into_iter().map(edge).collect(), page_info: page.info }
-    }
 }
 
 /// What to post.

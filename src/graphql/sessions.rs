@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::connection;
 use crate::domain::auth::{model, read, write};
 use crate::error;
-use crate::graphql::connection::{Page, Source};
+use crate::graphql::connection::Source;
 use crate::graphql::context::ContextExt;
 use crate::graphql::ids::session_id;
 use crate::ids::GlobalId;
@@ -70,13 +70,6 @@ impl Session {
 connection! {
     /// Sessions, newest first.
     SessionConnection of SessionEdge to Session
-}
-
-impl From<Page<Session>> for SessionConnection {
-    fn from(page: Page<Session>) -> Self {
-        let edges = page.items.into_iter().map(|(cursor, node)| SessionEdge { cursor, node }).collect();
-        Self { edges, page_info: page.info }
-    }
 }
 
 /// The live sessions of a viewer.

@@ -97,7 +97,7 @@ impl Feed {
             limit: limit as i64,
             limit_again: limit as i64,
         };
-        references(ask.load(&mut *self.db.get().await?).await?)
+        Ok(references(ask.load(&mut *self.db.get().await?).await?))
     }
 
     async fn pull_newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
@@ -109,7 +109,7 @@ impl Feed {
             limit: limit as i64,
             limit_again: limit as i64,
         };
-        references(ask.load(&mut *self.db.get().await?).await?)
+        Ok(references(ask.load(&mut *self.db.get().await?).await?))
     }
 }
 
@@ -197,6 +197,6 @@ statement! {
     ") AS message ORDER BY message.id ASC LIMIT " (limit_again: BigInt)
 }
 
-fn references(rows: Vec<(i64, i64)>) -> Result<Vec<Reference>> {
-    Ok(rows.into_iter().map(|(id, author_id)| Reference { id, author_id }).collect())
+fn references(rows: Vec<(i64, i64)>) -> Vec<Reference> {
+    rows.into_iter().map(|(id, author_id)| Reference { id, author_id }).collect()
 }
