@@ -135,6 +135,17 @@ diesel::table! {
         channel -> Text,
         is_hot -> Bool,
         generation -> BigInt,
+        read_at -> Timestamptz,
+    }
+}
+
+diesel::table! {
+    author_channels (author_id, channel) {
+        author_id -> BigInt,
+        channel -> Text,
+        newest_id -> BigInt,
+        is_pulled -> Bool,
+        last_pulled_id -> BigInt,
     }
 }
 

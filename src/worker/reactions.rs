@@ -25,7 +25,7 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
                 .map(|delivered_to| Event::MessagePosted { message_id, author_id, channel, delivered_to })
         }
         Event::InboxMissed { user_id, channel } => {
-            inbox::write::heat(&mut conn, user_id, &channel).await?;
+            inbox::write::heat(&mut conn, user_id, &channel, app.clock.now()).await?;
             let is_settled = inbox::repair::build(&mut conn, &app.kv, user_id, &channel).await?;
             (!is_settled).then_some(Event::InboxMissed { user_id, channel })
         }

@@ -297,6 +297,9 @@ async fn all_of_a_thousand_can_be_reached_and_every_page_size_sees_the_same() {
     let from = kith::ids::floor_of_ms(crate::harness::START_MS - 1_000_000);
     let authors: Vec<i64> = people[..5].iter().map(|author| author.viewer.user_id).collect();
     kith.sql().await.execute(plant, &[&from, &authors]).await;
+    let heads = "INSERT INTO author_channels (author_id, channel, newest_id)
+        SELECT author_id, channel, max(id) FROM messages GROUP BY author_id, channel";
+    kith.sql().await.execute(heads, &[]).await;
     warm(&kith, reader).await;
     let whole = reader.walk(Walk::First(100)).await;
     assert_eq!(whole.len(), 1000);

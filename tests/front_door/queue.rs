@@ -41,7 +41,8 @@ async fn a_delivery_waits_for_redis_as_long_as_it_takes_and_readers_see_the_mess
     // Ben's feed is hot, so that there is something to deliver to.
     let sql = kith.sql().await;
     sql.execute("UPDATE follows SET is_hot = true", &[]).await;
-    let hot = "INSERT INTO activity (user_id, channel, is_hot, generation) VALUES ($1, 'default', true, 1)";
+    let hot =
+        "INSERT INTO activity (user_id, channel, is_hot, generation, read_at) VALUES ($1, 'default', true, 1, now())";
     sql.execute(hot, &[&ben.viewer.user_id]).await;
     let posted = ada.post("still seen").await;
     fail(&kith, MAX_ATTEMPTS + 2).await;

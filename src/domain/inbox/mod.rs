@@ -1,8 +1,9 @@
 //! Feeds and the inboxes that make them fast: an index in Redis that may be lost or incomplete at any
 //! time and never changes an answer. Publishing puts references in (`write`), the feed fetcher reads
-//! them (`read`), and what was lost is built anew (`repair`). Never what a viewer may see.
+//! them (`read`) and what they do not hold (`pull`), and what was lost is built anew (`repair`). Never what a viewer may see.
 
 pub mod model;
+mod pull;
 pub mod read;
 pub mod repair;
 mod scripts;

@@ -7,6 +7,7 @@ use futures_util::join;
 
 use crate::db::Db;
 use crate::domain::inbox::model::{IN_FLIGHT_BOUND, Validity, Window};
+use crate::domain::inbox::pull::{self, Reader};
 use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
 use crate::kv::{Kv, keys};
@@ -89,27 +90,15 @@ impl Feed {
     }
 
     async fn pull_older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
-        let ask = PullOlder {
-            viewer_id: self.viewer_id,
-            viewer_id_again: self.viewer_id,
-            channel: self.channel.clone(),
-            below,
-            limit: limit as i64,
-            limit_again: limit as i64,
-        };
-        Ok(references(ask.load(&mut *self.db.get().await?).await?))
+        pull::older(&mut *self.db.get().await?, self.reader(), below, limit).await
     }
 
     async fn pull_newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
-        let ask = PullNewer {
-            viewer_id: self.viewer_id,
-            viewer_id_again: self.viewer_id,
-            channel: self.channel.clone(),
-            above,
-            limit: limit as i64,
-            limit_again: limit as i64,
-        };
-        Ok(references(ask.load(&mut *self.db.get().await?).await?))
+        pull::newer(&mut *self.db.get().await?, self.reader(), above, limit).await
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { user_id: self.viewer_id, channel: &self.channel }
     }
 }
 
@@ -165,38 +154,4 @@ async fn state(db: &Db, viewer_id: i64, channel: &str) -> Result<State> {
         validity: generation.map(|generation| Validity { generation, epoch }),
         in_flight: rows.iter().filter_map(flying).collect(),
     })
-}
-
-statement! {
-    /// The newest references of a feed below a position, from Postgres alone.
-    struct PullOlder {
-        viewer_id: i64, viewer_id_again: i64, channel: String, below: i64, limit: i64, limit_again: i64,
-    } -> (BigInt, BigInt)
-    "SELECT message.id, message.author_id
-     FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
-    " UNION ALL SELECT " (viewer_id_again: BigInt)
-    ") AS author CROSS JOIN LATERAL (
-        SELECT id, author_id FROM messages WHERE author_id = author.id AND channel = " (channel: Text)
-    " AND id < " (below: BigInt)
-    " ORDER BY id DESC LIMIT " (limit: BigInt)
-    ") AS message ORDER BY message.id DESC LIMIT " (limit_again: BigInt)
-}
-
-statement! {
-    /// The oldest references of a feed above a position, from Postgres alone.
-    struct PullNewer {
-        viewer_id: i64, viewer_id_again: i64, channel: String, above: i64, limit: i64, limit_again: i64,
-    } -> (BigInt, BigInt)
-    "SELECT message.id, message.author_id
-     FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
-    " UNION ALL SELECT " (viewer_id_again: BigInt)
-    ") AS author CROSS JOIN LATERAL (
-        SELECT id, author_id FROM messages WHERE author_id = author.id AND channel = " (channel: Text)
-    " AND id > " (above: BigInt)
-    " ORDER BY id ASC LIMIT " (limit: BigInt)
-    ") AS message ORDER BY message.id ASC LIMIT " (limit_again: BigInt)
-}
-
-fn references(rows: Vec<(i64, i64)>) -> Vec<Reference> {
-    rows.into_iter().map(|(id, author_id)| Reference { id, author_id }).collect()
 }

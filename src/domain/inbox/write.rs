@@ -24,14 +24,14 @@ pub async fn want(conn: &mut Connection, user_id: i64, channel: &str, now: DateT
 }
 
 /// Makes the feed of `user_id` in `channel` hot, if it is not: from the commit on, deliveries go to it.
-pub async fn heat(conn: &mut Connection, user_id: i64, channel: &str) -> Result<()> {
+pub async fn heat(conn: &mut Connection, user_id: i64, channel: &str, now: DateTime<Utc>) -> Result<()> {
     if is_hot(conn, user_id, channel).await? {
         return Ok(());
     }
-    conn.transaction(async move |conn| mark_hot(conn, user_id, channel).await).await
+    conn.transaction(async move |conn| mark_hot(conn, user_id, channel, now).await).await
 }
 
-async fn mark_hot(conn: &mut Connection, user_id: i64, channel: &str) -> Result<()> {
+async fn mark_hot(conn: &mut Connection, user_id: i64, channel: &str, now: DateTime<Utc>) -> Result<()> {
     // Following locks the same row, so that a new edge and these rows agree on what is hot.
     user_counters::table.find(user_id).select(user_counters::user_id).for_no_key_update().first::<i64>(conn).await?;
     diesel::insert_into(activity::table)
@@ -40,10 +40,11 @@ async fn mark_hot(conn: &mut Connection, user_id: i64, channel: &str) -> Result<
             activity::channel.eq(channel),
             activity::is_hot.eq(true),
             activity::generation.eq(1),
+            activity::read_at.eq(now),
         ))
         .on_conflict((activity::user_id, activity::channel))
         .do_update()
-        .set((activity::is_hot.eq(true), activity::generation.eq(activity::generation + 1)))
+        .set((activity::is_hot.eq(true), activity::generation.eq(activity::generation + 1), activity::read_at.eq(now)))
         .execute(conn)
         .await?;
     diesel::update(follows::table.filter(follows::follower_id.eq(user_id).and(follows::is_hot.eq(false))))

@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Text};
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use serde_json::json;
 
@@ -14,6 +15,7 @@ use crate::domain::messages::model::{DELETED, Draft, Message, MessageChanges, PU
 use crate::domain::messages::rules;
 use crate::error::{Error, Result};
 use crate::ids;
+use crate::statement;
 use crate::viewer::Viewer;
 
 /// Publishes `draft` under `id`. With the idempotency key of an earlier call it publishes nothing and
@@ -29,6 +31,8 @@ pub async fn post(conn: &mut Connection, viewer: Viewer, id: i64, draft: &Draft)
         }
         let message = insert(conn, viewer, id, draft).await?;
         count(conn, viewer, 1).await?;
+        let head = Head { author_id: viewer.user_id, channel: draft.channel.clone(), newest_id: id };
+        head.execute(conn).await?;
         let flight = (
             in_flight::message_id.eq(id),
             in_flight::author_id.eq(viewer.user_id),
@@ -192,6 +196,18 @@ async fn insert(conn: &mut Connection, viewer: Viewer, id: i64, draft: &Draft) -
     let inserted = diesel::insert_into(messages::table).values(&message).execute(conn).await?;
     debug_assert_eq!(inserted, 1);
     Ok(message)
+}
+
+statement! {
+    /// Moves the head of an author's channel to a new message.
+    struct Head { author_id: i64, channel: String, newest_id: i64 } -> ()
+    "INSERT INTO author_channels AS head (author_id, channel, newest_id) VALUES (" (author_id: BigInt)
+    ", " (channel: Text)
+    ", " (newest_id: BigInt)
+    ") ON CONFLICT (author_id, channel) DO UPDATE SET
+        newest_id = greatest(head.newest_id, excluded.newest_id),
+        last_pulled_id = CASE WHEN head.is_pulled THEN greatest(head.last_pulled_id, excluded.newest_id)
+                         ELSE head.last_pulled_id END"
 }
 
 async fn set_status(
