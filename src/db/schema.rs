@@ -167,6 +167,26 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    likes (message_id, user_id) {
+        message_id -> BigInt,
+        user_id -> BigInt,
+        id -> BigInt,
+        author_id -> BigInt,
+        created_at -> Timestamptz,
+        cancelled_at -> Nullable<Timestamptz>,
+    }
+}
+
+diesel::table! {
+    message_counters (message_id) {
+        message_id -> BigInt,
+        author_id -> BigInt,
+        like_count -> BigInt,
+        like_ever_count -> BigInt,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(users, user_counters, credentials);
 diesel::allow_tables_to_appear_in_same_query!(sessions, refresh_tokens);
 diesel::allow_tables_to_appear_in_same_query!(follows, activity);

@@ -1,0 +1,2 @@
+DROP TABLE message_counters;
+DROP TABLE likes;
