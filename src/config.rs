@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::TimeDelta;
 use clap::Args;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -55,6 +56,19 @@ pub struct Config {
     #[arg(long, env = "KITH_DELIVERY_CHUNK", default_value_t = 1000, value_parser = at_least_one::<i64>)]
     pub delivery_chunk: i64,
 
+    /// Hot followers from which on the messages of an author are pulled: merged by readers instead of pushed to all.
+    /// Below half of it they are pushed again.
+    #[arg(long, env = "KITH_PULL_FROM", default_value_t = 10_000, value_parser = at_least_one::<i64>)]
+    pub pull_from: i64,
+
+    /// Days for which an inbox keeps references; what is older is read from Postgres.
+    #[arg(long, env = "KITH_INBOX_DAYS", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=36_500))]
+    pub inbox_days: i64,
+
+    /// Days after which a feed that nobody reads is cold: nothing is delivered to it until it is read again.
+    #[arg(long, env = "KITH_COLD_DAYS", default_value_t = 14, value_parser = clap::value_parser!(i64).range(1..=36_500))]
+    pub cold_days: i64,
+
     /// Seconds that a worker owns a job before another may take it over.
     #[arg(long, env = "KITH_JOB_LEASE", default_value = "30", value_parser = seconds)]
     pub job_lease: Duration,
@@ -86,6 +100,18 @@ pub struct Config {
     /// What is logged, as a tracing filter.
     #[arg(long, env = "KITH_LOG", default_value = "info,actix_server=warn")]
     pub log: String,
+}
+
+impl Config {
+    /// The age from which on nothing is kept in an inbox.
+    pub fn inbox_age(&self) -> TimeDelta {
+        TimeDelta::days(self.inbox_days)
+    }
+
+    /// How long a feed stays hot without being read.
+    pub fn cold_after(&self) -> TimeDelta {
+        TimeDelta::days(self.cold_days)
+    }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -23,9 +23,9 @@ pub enum Event {
         author_id: i64,
         /// Its channel.
         channel: String,
-        /// The last follower that was delivered to, 0 before the first step.
+        /// How far its delivery is.
         #[serde(default)]
-        delivered_to: i64,
+        progress: Progress,
     },
     /// A feed was read that has no valid inbox; one has to be built.
     InboxMissed {
@@ -33,6 +33,30 @@ pub enum Event {
         user_id: i64,
         /// Which channel.
         channel: String,
+    },
+}
+
+/// How far a delivery is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Progress {
+    /// Nothing is done.
+    #[default]
+    Start,
+    /// Those who read lately.
+    HeadStart {
+        /// Which of the tiers.
+        tier: usize,
+        /// Everybody of it who read at this moment or later has it.
+        read_at: DateTime<Utc>,
+        /// How many more may get a head start.
+        left: i64,
+        /// Whether that is all: the others merge it when they read.
+        is_pulled: bool,
+    },
+    /// All hot followers, by key, whoever had a head start, so that nobody who changed tier meanwhile is missed.
+    All {
+        /// Everybody up to this follower has it.
+        after: i64,
     },
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_graphql::{Context, Object, Result};
 
 use crate::domain::follows;
-use crate::domain::inbox::read::Feed;
+use crate::domain::inbox::read::{Feed, Reading};
 use crate::domain::inbox::write;
 use crate::domain::messages::model::Reference;
 use crate::domain::messages::{read, rules};
@@ -42,8 +42,10 @@ async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Resul
     let (viewer, app) = (ctx.viewer()?, ctx.app());
     let channel = rules::channel(&channel, &app.config.channels)?;
     let scope = Scope::new(Connection::Feed, 0, &channel);
-    arguments.parse(&app.cursors, scope)?;
-    let feed = Feed::open(&app.db, &app.kv, viewer.user_id, &channel).await?;
+    let request = arguments.parse(&app.cursors, scope)?;
+    let oldest = app.clock.now() - app.config.inbox_age();
+    let reading = Reading { viewer_id: viewer.user_id, channel: &channel, request, oldest };
+    let feed = Feed::open(&app.db, &app.kv, reading).await?;
     let source = FeedSource {
         ctx,
         feed,
@@ -67,22 +69,30 @@ struct FeedSource<'a> {
 }
 
 impl FeedSource<'_> {
-    /// Asks for a build where one is due. The page is right without it, so a failure is only told.
+    /// Asks for a build where one is due, and notes that the feed is read. The page is right without it, so a failure
+    /// is only told.
     async fn mend(&self, ctx: &Context<'_>, channel: &str) {
-        let app = ctx.app();
+        let (app, now) = (ctx.app(), ctx.app().clock.now());
         let is_stale =
             self.feed.is_stale(self.without_reason.load(Ordering::Relaxed), self.looked_at.load(Ordering::Relaxed));
-        if !is_stale && !self.feed.is_missed() {
+        let (is_due, is_to_be_noted) = (is_stale || self.feed.is_missed(), self.feed.is_to_be_noted(now));
+        if !is_due && !is_to_be_noted {
             return;
         }
         let outcome = app.db.write(|mut conn| async move {
+            if is_to_be_noted {
+                write::note(&mut conn, self.viewer_id, channel, now).await?;
+            }
             if is_stale {
                 write::void(&mut conn, self.viewer_id, channel).await?;
             }
-            write::want(&mut conn, self.viewer_id, channel, app.clock.now()).await
+            if is_due {
+                write::want(&mut conn, self.viewer_id, channel, now).await?;
+            }
+            Ok(())
         });
         if let Err(error) = outcome.await {
-            tracing::warn!(?error, "no inbox could be asked for");
+            tracing::warn!(?error, "neither an inbox nor the reading of it could be noted");
         }
     }
 }

@@ -16,6 +16,9 @@ use crate::error::{Error, Result};
 /// How closely the times of the list are kept.
 const BEAT: Duration = Duration::from_secs(1);
 
+/// How many feeds cool at once at most.
+const COOLED_AT_ONCE: i64 = 1000;
+
 /// What the clock calls for.
 #[derive(Clone, Copy, Debug)]
 enum Task {
@@ -23,19 +26,22 @@ enum Task {
     Partitions,
     /// Whether Redis is still what it was; then, messages that are in flight no longer.
     InFlight,
+    /// Feeds that nobody reads any more.
+    Cold,
     /// Sessions that ended long ago.
     Sessions,
     /// Idempotency keys that nobody comes back with.
     IdempotencyKeys,
 }
 
-const TASKS: [Task; 4] = [Task::Partitions, Task::InFlight, Task::Sessions, Task::IdempotencyKeys];
+const TASKS: [Task; 5] = [Task::Partitions, Task::InFlight, Task::Cold, Task::Sessions, Task::IdempotencyKeys];
 
 impl Task {
     fn every(self) -> Duration {
         match self {
             Self::Partitions => Duration::from_secs(6 * 3600),
             Self::InFlight => Duration::from_secs(2),
+            Self::Cold => Duration::from_secs(60),
             Self::Sessions | Self::IdempotencyKeys => Duration::from_secs(3600),
         }
     }
@@ -49,6 +55,7 @@ impl Task {
                 inbox::repair::beat(&mut conn, &app.kv).await?;
                 inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?
             }
+            Self::Cold => inbox::write::cool(&mut conn, &app.kv, now - app.config.cold_after(), COOLED_AT_ONCE).await?,
             Self::Sessions => auth::repair::purge(&mut conn, now).await?,
             Self::IdempotencyKeys => idempotency::purge(&mut conn, now).await?,
         };

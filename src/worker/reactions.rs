@@ -4,7 +4,8 @@
 use crate::app::App;
 use crate::domain::events::{self, Event};
 use crate::domain::inbox;
-use crate::domain::inbox::write::Chunk;
+use crate::domain::inbox::deliver::{Delivery, deliver};
+use crate::domain::inbox::model::Reader;
 use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
 use crate::queue::{Job, Step};
@@ -16,17 +17,24 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
     }
     let event = serde_json::from_value(job.payload.clone()).map_err(|error| Error::Internal(error.to_string()))?;
     let mut conn = app.db.get().await?;
+    let oldest = app.clock.now() - app.config.inbox_age();
     let rest = match event {
-        Event::MessagePosted { message_id, author_id, channel, delivered_to } => {
-            let message = Reference { id: message_id, author_id };
-            let chunk = Chunk { message, channel: &channel, after: delivered_to, size: app.config.delivery_chunk };
-            inbox::write::deliver(&mut conn, &app.kv, chunk, &app.clock)
-                .await?
-                .map(|delivered_to| Event::MessagePosted { message_id, author_id, channel, delivered_to })
+        Event::MessagePosted { message_id, author_id, channel, progress } => {
+            let delivery = Delivery {
+                message: Reference { id: message_id, author_id },
+                channel: &channel,
+                progress,
+                chunk: app.config.delivery_chunk,
+                pull_from: app.config.pull_from,
+                oldest,
+            };
+            let delivered = deliver(&mut conn, &app.kv, delivery, &app.clock).await?;
+            delivered.next.map(|progress| Event::MessagePosted { message_id, author_id, channel, progress })
         }
         Event::InboxMissed { user_id, channel } => {
             inbox::write::heat(&mut conn, user_id, &channel, app.clock.now()).await?;
-            let is_settled = inbox::repair::build(&mut conn, &app.kv, user_id, &channel).await?;
+            let is_settled =
+                inbox::repair::build(&mut conn, &app.kv, Reader { user_id, channel: &channel }, oldest).await?;
             (!is_settled).then_some(Event::InboxMissed { user_id, channel })
         }
     };

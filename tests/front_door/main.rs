@@ -12,6 +12,7 @@ mod feed;
 mod follows;
 mod guards;
 mod http;
+mod hybrid;
 mod ids;
 mod inbox;
 mod known_bugs;

@@ -4,6 +4,7 @@
 //! finished inbox is `#generation:epoch:horizon` with score 0, so that it is always first; an inbox that
 //! is being built has `~token` with the highest score instead. All are lost together or not at all.
 
+use crate::domain::inbox::state::State;
 use crate::domain::messages::model::Reference;
 use crate::ids;
 
@@ -17,6 +18,15 @@ pub const TRIM_AT: usize = 116;
 
 /// With more in flight than this a feed is answered by Postgres.
 pub const IN_FLIGHT_BOUND: usize = 500;
+
+/// Whose feed in which channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a> {
+    /// Whose.
+    pub user_id: i64,
+    /// Which channel.
+    pub channel: &'a str,
+}
 
 /// The member for a message.
 pub fn member(message: Reference) -> String {
@@ -65,11 +75,20 @@ impl Window {
         Some(Self { horizon, references })
     }
 
-    /// Adds what is in flight, at or above the horizon and not here yet.
-    pub fn merge(&mut self, in_flight: &[Reference]) {
-        self.references.extend(in_flight.iter().filter(|reference| reference.id >= self.horizon));
+    /// Adds what is in flight and gives up what is below `floor` when somebody is pulled, for they are merged down to
+    /// it only. `None` with too much in flight.
+    pub fn complete(mut self, state: &State, floor: i64) -> Option<Self> {
+        if state.in_flight.len() > IN_FLIGHT_BOUND {
+            return None;
+        }
+        if state.has_pulled {
+            self.horizon = self.horizon.max(floor);
+        }
+        self.references.extend(&state.in_flight);
+        self.references.retain(|reference| reference.id >= self.horizon);
         self.references.sort_unstable_by(|a, b| b.cmp(a));
         self.references.dedup();
+        Some(self)
     }
 }
 
@@ -102,7 +121,7 @@ mod tests {
         let horizon = ids::EPOCH_MS + 10;
         let at = ids::floor_of_ms(horizon);
         let marker = format!("#3:1:{horizon}");
-        let mut window = Window::parse(
+        let window = Window::parse(
             &[marker, format!("1:{old}"), format!("9:{}", at + 1), format!("10:{at}"), "odd".into()],
             VALID,
         )
@@ -110,7 +129,17 @@ mod tests {
         let ids = |window: &Window| window.references.iter().map(|r| r.id).collect::<Vec<_>>();
         assert_eq!(ids(&window), [at + 1, at]);
         let flying = |id| Reference { id, author_id: 9 };
-        window.merge(&[flying(at + 7), flying(at + 1), flying(old)]);
-        assert_eq!(ids(&window), [at + 7, at + 1, at]);
+        let mut state = State { in_flight: vec![flying(at + 7), flying(at + 1), flying(old)], ..State::default() };
+        let complete = |state: &State, floor| window.clone().complete(state, floor);
+        assert_eq!(complete(&state, 0).map(|window| ids(&window)), Some(vec![at + 7, at + 1, at]));
+        // Only who is pulled makes age count.
+        assert_eq!(complete(&state, at + 1).map(|window| ids(&window)), Some(vec![at + 7, at + 1, at]));
+        state.has_pulled = true;
+        assert_eq!(
+            complete(&state, at + 1).map(|window| (window.horizon, ids(&window))),
+            Some((at + 1, vec![at + 7, at + 1]))
+        );
+        state.in_flight = vec![flying(at); IN_FLIGHT_BOUND + 1];
+        assert_eq!(complete(&state, 0), None);
     }
 }

@@ -4,18 +4,10 @@ use diesel::sql_types::{BigInt, Text};
 use diesel_async::RunQueryDsl;
 
 use crate::db::Connection;
+use crate::domain::inbox::model::Reader;
 use crate::domain::messages::model::Reference;
 use crate::error::Result;
 use crate::statement;
-
-/// Whose feed in which channel.
-#[derive(Clone, Copy, Debug)]
-pub struct Reader<'a> {
-    /// Whose.
-    pub user_id: i64,
-    /// Which channel.
-    pub channel: &'a str,
-}
 
 statement! {
     /// The newest references of a feed below a position. Of the authors who have nothing newer than that, only as
@@ -83,6 +75,92 @@ pub async fn newer(conn: &mut Connection, of: Reader<'_>, above: i64, limit: usi
         viewer_id: of.user_id,
         viewer_id_again: of.user_id,
         channel: of.channel.to_owned(),
+        above,
+        channel_again: of.channel.to_owned(),
+        above_again: above,
+        limit,
+        limit_again: limit,
+    };
+    Ok(references(ask.load(conn).await?))
+}
+
+statement! {
+    /// The newest references below a position, and not below a floor, of those whose messages are merged by readers.
+    struct PulledOlder {
+        viewer_id: i64, viewer_id_again: i64, channel: String, floor: i64, channel_again: String, below: i64,
+        floor_again: i64, limit: i64, limit_again: i64,
+    } -> (BigInt, BigInt)
+    "SELECT message.id, message.author_id
+     FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
+    " UNION ALL SELECT " (viewer_id_again: BigInt)
+    ") AS reason JOIN author_channels AS head ON head.author_id = reason.id AND head.channel = " (channel: Text)
+    " AND head.last_pulled_id > 0 AND head.last_pulled_id >= " (floor: BigInt)
+    " CROSS JOIN LATERAL (
+        SELECT id, author_id FROM messages WHERE author_id = reason.id AND channel = " (channel_again: Text)
+    " AND id < " (below: BigInt)
+    " AND id >= " (floor_again: BigInt)
+    " ORDER BY id DESC LIMIT " (limit: BigInt)
+    ") AS message ORDER BY message.id DESC LIMIT " (limit_again: BigInt)
+}
+
+/// At most `limit` references below `below` of the authors who are pulled, newest first; fewer only if there are no
+/// more at or above `floor`.
+pub async fn pulled_older(
+    conn: &mut Connection,
+    of: Reader<'_>,
+    floor: i64,
+    below: i64,
+    limit: usize,
+) -> Result<Vec<Reference>> {
+    let limit = limit as i64;
+    let ask = PulledOlder {
+        viewer_id: of.user_id,
+        viewer_id_again: of.user_id,
+        channel: of.channel.to_owned(),
+        floor,
+        channel_again: of.channel.to_owned(),
+        below,
+        floor_again: floor,
+        limit,
+        limit_again: limit,
+    };
+    Ok(references(ask.load(conn).await?))
+}
+
+statement! {
+    /// The oldest references above a position of those whose messages are merged by readers.
+    struct PulledNewer {
+        viewer_id: i64, viewer_id_again: i64, channel: String, floor: i64, above: i64, channel_again: String,
+        above_again: i64, limit: i64, limit_again: i64,
+    } -> (BigInt, BigInt)
+    "SELECT message.id, message.author_id
+     FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
+    " UNION ALL SELECT " (viewer_id_again: BigInt)
+    ") AS reason JOIN author_channels AS head ON head.author_id = reason.id AND head.channel = " (channel: Text)
+    " AND head.last_pulled_id > 0 AND head.last_pulled_id >= " (floor: BigInt)
+    " AND head.newest_id > " (above: BigInt)
+    " CROSS JOIN LATERAL (
+        SELECT id, author_id FROM messages WHERE author_id = reason.id AND channel = " (channel_again: Text)
+    " AND id > " (above_again: BigInt)
+    " ORDER BY id ASC LIMIT " (limit: BigInt)
+    ") AS message ORDER BY message.id ASC LIMIT " (limit_again: BigInt)
+}
+
+/// At most `limit` references above `above` of the authors who are pulled, oldest first; fewer only if there are no
+/// more. `floor` is that of the feed: whoever was last pulled before it is not asked.
+pub async fn pulled_newer(
+    conn: &mut Connection,
+    of: Reader<'_>,
+    floor: i64,
+    above: i64,
+    limit: usize,
+) -> Result<Vec<Reference>> {
+    let limit = limit as i64;
+    let ask = PulledNewer {
+        viewer_id: of.user_id,
+        viewer_id_again: of.user_id,
+        channel: of.channel.to_owned(),
+        floor,
         above,
         channel_again: of.channel.to_owned(),
         above_again: above,

@@ -1,20 +1,24 @@
-//! The feed fetcher: references of a feed in their order, out of the inbox, what is in flight, and
-//! Postgres below the horizon. The answer is the same whatever Redis holds.
+//! The feed fetcher: references of a feed in their order, out of the inbox, what is in flight, who is pulled, and
+//! Postgres below the horizon. The answer is the same whatever Redis holds and however it was delivered.
 
-use diesel::sql_types::{BigInt, Nullable, Text};
-use diesel_async::RunQueryDsl;
+use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::join;
 
 use crate::db::Db;
-use crate::domain::inbox::model::{IN_FLIGHT_BOUND, Validity, Window};
-use crate::domain::inbox::pull::{self, Reader};
+use crate::domain::inbox::model::{Reader, Window};
+use crate::domain::inbox::pull;
+use crate::domain::inbox::state::{Slice, State, state};
 use crate::domain::messages::model::Reference;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::ids;
 use crate::kv::{Kv, keys};
-use crate::statement;
+use crate::page::Request;
 
 /// Fewer references without a reason than this are not worth a build.
 const STALE: usize = 10;
+
+/// How much later than it was last noted a reading is noted again.
+const NOTED_FOR: TimeDelta = TimeDelta::minutes(5);
 
 /// A feed that is being read.
 pub struct Feed {
@@ -23,35 +27,57 @@ pub struct Feed {
     db: Db,
     window: Option<Window>,
     is_missed: bool,
+    read_at: Option<DateTime<Utc>>,
+    /// Below this nobody is merged; what was last pulled before it lies below the horizon.
+    floor: i64,
+    has_pulled: bool,
+    older: Slice,
+    newer: Slice,
+}
+
+/// Which feed is read, and from where.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// Whose.
+    pub viewer_id: i64,
+    /// Which channel.
+    pub channel: &'a str,
+    /// The page.
+    pub request: Request,
+    /// The age beyond which inboxes hold nothing: the moment of it.
+    pub oldest: DateTime<Utc>,
 }
 
 impl Feed {
-    /// Opens the feed of `viewer_id` in `channel`: Redis and Postgres are asked at the same time.
+    /// Opens a feed: Redis and Postgres are asked at the same time.
     ///
-    /// What was committed before is in the window or in flight. A delivery that happens between the two
-    /// looks is still in flight at the second, for a row stays longer than a request lives.
-    pub async fn open(db: &Db, kv: &Kv, viewer_id: i64, channel: &str) -> Result<Self> {
-        let (members, state) = join!(members(kv, viewer_id, channel), state(db, viewer_id, channel));
+    /// What was committed before is in the window, in flight, or by somebody who is pulled. A delivery that happens
+    /// between the two looks is still in flight at the second, for a row stays longer than a request lives.
+    pub async fn open(db: &Db, kv: &Kv, reading: Reading<'_>) -> Result<Self> {
+        let Reading { viewer_id, channel, request, oldest } = reading;
+        let floor = ids::floor_of_ms(oldest.timestamp_millis());
+        let ask = async {
+            let mut conn = db.get().await?;
+            state(&mut conn, Reader { user_id: viewer_id, channel }, request.into(), floor).await
+        };
+        let (members, state) = join!(members(kv, viewer_id, channel), ask);
         let state = state?;
-        let mut feed = Self { viewer_id, channel: channel.to_owned(), db: db.clone(), window: None, is_missed: false };
+        let (mut window, mut is_missed) = (None, false);
         match members {
             Ok((heartbeat, members)) => {
-                feed.window = state.validity.and_then(|validity| Window::parse(&members, validity));
-                feed.is_missed = feed.window.is_none();
+                window = state.validity.and_then(|validity| Window::parse(&members, validity));
+                is_missed = window.is_none();
                 // Redis may have lost what it had when Postgres was told of a later one; the next tick finds out.
                 if heartbeat < state.heartbeat {
-                    feed.window = None;
+                    window = None;
                 }
             }
             Err(error) => tracing::warn!(?error, "the inbox could not be read"),
         }
-        if state.in_flight.len() > IN_FLIGHT_BOUND {
-            feed.window = None;
-        }
-        if let Some(window) = &mut feed.window {
-            window.merge(&state.in_flight);
-        }
-        Ok(feed)
+        let window = window.and_then(|window: Window| window.complete(&state, floor));
+        let State { read_at, has_pulled, older, newer, .. } = state;
+        let channel = channel.to_owned();
+        Ok(Self { viewer_id, channel, db: db.clone(), window, is_missed, read_at, floor, has_pulled, older, newer })
     }
 
     /// Whether there is no valid inbox and one should be built.
@@ -65,6 +91,11 @@ impl Feed {
         self.window.is_some() && without_reason >= STALE && without_reason * 2 >= looked_at
     }
 
+    /// Whether it is worth noting that the feed was read at `now`: it is hot, and that was noted a while ago.
+    pub fn is_to_be_noted(&self, now: DateTime<Utc>) -> bool {
+        self.read_at.is_some_and(|read_at| read_at + NOTED_FOR < now)
+    }
+
     /// At most `limit` references below `below`, newest first; fewer only if there are no more.
     pub async fn older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
         let Some(window) = &self.window else {
@@ -72,6 +103,13 @@ impl Feed {
         };
         let start = window.references.partition_point(|reference| reference.id >= below);
         let mut page: Vec<Reference> = window.references[start..].iter().take(limit).copied().collect();
+        if self.has_pulled {
+            let pulled = self.pulled_older(below, limit).await?;
+            page.extend(pulled.into_iter().filter(|reference| reference.id >= window.horizon));
+            page.sort_unstable_by(|a, b| b.cmp(a));
+            page.dedup();
+            page.truncate(limit);
+        }
         if page.len() < limit && window.horizon > 0 {
             page.extend(self.pull_older(below.min(window.horizon), limit - page.len()).await?);
         }
@@ -80,13 +118,19 @@ impl Feed {
 
     /// At most `limit` references above `above`, oldest first; fewer only if there are no more.
     pub async fn newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
-        match &self.window {
-            Some(window) if window.horizon == 0 || above >= window.horizon - 1 => {
-                let end = window.references.partition_point(|reference| reference.id > above);
-                Ok(window.references[..end].iter().rev().take(limit).copied().collect())
-            }
-            _ => self.pull_newer(above, limit).await,
+        let window = match &self.window {
+            Some(window) if window.horizon == 0 || above >= window.horizon - 1 => window,
+            _ => return self.pull_newer(above, limit).await,
+        };
+        let end = window.references.partition_point(|reference| reference.id > above);
+        let mut page: Vec<Reference> = window.references[..end].iter().rev().take(limit).copied().collect();
+        if self.has_pulled {
+            page.extend(self.pulled_newer(above, limit).await?);
+            page.sort_unstable();
+            page.dedup();
+            page.truncate(limit);
         }
+        Ok(page)
     }
 
     async fn pull_older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
@@ -95,6 +139,21 @@ impl Feed {
 
     async fn pull_newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
         pull::newer(&mut *self.db.get().await?, self.reader(), above, limit).await
+    }
+
+    /// What the first look did not bring is asked for.
+    async fn pulled_older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
+        match self.older.answer(below, limit) {
+            Some(references) => Ok(references),
+            None => pull::pulled_older(&mut *self.db.get().await?, self.reader(), self.floor, below, limit).await,
+        }
+    }
+
+    async fn pulled_newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
+        match self.newer.answer(above, limit) {
+            Some(references) => Ok(references),
+            None => pull::pulled_newer(&mut *self.db.get().await?, self.reader(), self.floor, above, limit).await,
+        }
     }
 
     fn reader(&self) -> Reader<'_> {
@@ -109,49 +168,4 @@ async fn members(kv: &Kv, viewer_id: i64, channel: &str) -> Result<(i64, Vec<Str
     asked.get(keys::HEARTBEAT).zrange(keys::inbox(viewer_id, channel), 0, -1);
     let (heartbeat, members): (Option<i64>, _) = asked.query_async(&mut kv.shared()).await?;
     Ok((heartbeat.unwrap_or(0), members))
-}
-
-struct State {
-    validity: Option<Validity>,
-    heartbeat: i64,
-    in_flight: Vec<Reference>,
-}
-
-statement! {
-    /// What makes an inbox valid, and what is in flight for its reader: a row at least, and one for each
-    /// message in flight.
-    struct FeedState {
-        viewer_id: i64, channel: String, channel_again: String, viewer_id_again: i64, viewer_id_self: i64, bound: i64,
-    } -> (Nullable<BigInt>, BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>)
-    "SELECT activity.generation, inbox_epoch.epoch, inbox_epoch.heartbeat, flying.message_id, flying.author_id
-     FROM inbox_epoch
-     LEFT JOIN activity ON activity.is_hot AND activity.user_id = " (viewer_id: BigInt)
-    " AND activity.channel = " (channel: Text)
-    " LEFT JOIN LATERAL (
-        SELECT message_id, author_id FROM in_flight WHERE channel = " (channel_again: Text)
-    " AND author_id IN (SELECT followee_id FROM follows WHERE follower_id = " (viewer_id_again: BigInt)
-    " UNION ALL SELECT " (viewer_id_self: BigInt)
-    ") ORDER BY message_id DESC LIMIT " (bound: BigInt)
-    ") AS flying ON true"
-}
-
-async fn state(db: &Db, viewer_id: i64, channel: &str) -> Result<State> {
-    let ask = FeedState {
-        viewer_id,
-        channel: channel.to_owned(),
-        channel_again: channel.to_owned(),
-        viewer_id_again: viewer_id,
-        viewer_id_self: viewer_id,
-        bound: IN_FLIGHT_BOUND as i64 + 1,
-    };
-    type Row = (Option<i64>, i64, i64, Option<i64>, Option<i64>);
-    let rows: Vec<Row> = ask.load(&mut *db.get().await?).await?;
-    let &(generation, epoch, heartbeat, ..) =
-        rows.split_first().map(|(row, _)| row).ok_or_else(|| Error::Internal("the inbox epoch is missing".into()))?;
-    let flying = |&(_, _, _, id, author_id): &Row| Some(Reference { id: id?, author_id: author_id? });
-    Ok(State {
-        heartbeat,
-        validity: generation.map(|generation| Validity { generation, epoch }),
-        in_flight: rows.iter().filter_map(flying).collect(),
-    })
 }

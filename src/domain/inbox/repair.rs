@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::db::Connection;
 use crate::db::schema::{in_flight, inbox_epoch};
-use crate::domain::inbox::model::{Validity, WINDOW, member, score};
+use crate::domain::inbox::model::{Reader, Validity, WINDOW, member, score};
 use crate::domain::inbox::scripts;
 use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
@@ -75,29 +75,33 @@ statement! {
     /// One snapshot of a feed: what makes an inbox valid, and its newest references, deleted ones too, for
     /// they may be restored. A row at least, if the feed is hot.
     struct Snapshot {
-        viewer_id: i64, viewer_id_self: i64, channel: String, window: i64, window_again: i64,
-        viewer_id_hot: i64, channel_hot: String,
+        viewer_id: i64, viewer_id_self: i64, channel: String, window: i64, channel_again: String, window_again: i64,
+        window_still: i64, viewer_id_hot: i64, channel_hot: String,
     } -> (BigInt, BigInt, Nullable<BigInt>, Nullable<BigInt>)
     "SELECT activity.generation, inbox_epoch.epoch, newest.id, newest.author_id
      FROM activity CROSS JOIN inbox_epoch LEFT JOIN LATERAL (
         SELECT message.id, message.author_id
-        FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
+        FROM (SELECT head.author_id AS id
+            FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
     " UNION ALL SELECT " (viewer_id_self: BigInt)
+    ") AS reason JOIN author_channels AS head ON head.author_id = reason.id AND head.channel = " (channel: Text)
+    " ORDER BY head.newest_id DESC LIMIT " (window: BigInt)
     ") AS author CROSS JOIN LATERAL (
-            SELECT id, author_id FROM messages WHERE author_id = author.id AND channel = " (channel: Text)
-    " ORDER BY id DESC LIMIT " (window: BigInt)
-    ") AS message ORDER BY message.id DESC LIMIT " (window_again: BigInt)
+            SELECT id, author_id FROM messages WHERE author_id = author.id AND channel = " (channel_again: Text)
+    " ORDER BY id DESC LIMIT " (window_again: BigInt)
+    ") AS message ORDER BY message.id DESC LIMIT " (window_still: BigInt)
     ") AS newest ON true WHERE activity.is_hot AND activity.user_id = " (viewer_id_hot: BigInt)
     " AND activity.channel = " (channel_hot: Text)
     " ORDER BY newest.id DESC"
 }
 
-/// Builds the inbox of `user_id` in `channel`. Answers false if somebody else began or dropped it
+/// Builds the inbox of a reader, with what is not older than `oldest`. Answers false if somebody else began or dropped it
 /// meanwhile; then nothing was claimed and it is worth another try.
 ///
 /// The start marker comes first, so that whatever is delivered after the snapshot lands behind it; the
 /// snapshot tells the generation and the references of one moment.
-pub async fn build(conn: &mut Connection, kv: &Kv, user_id: i64, channel: &str) -> Result<bool> {
+pub async fn build(conn: &mut Connection, kv: &Kv, of: Reader<'_>, oldest: DateTime<Utc>) -> Result<bool> {
+    let Reader { user_id, channel } = of;
     let inbox = keys::inbox(user_id, channel);
     let start = format!("~{}", Uuid::new_v4().simple());
     let mut redis = kv.owned().await?;
@@ -113,8 +117,11 @@ pub async fn build(conn: &mut Connection, kv: &Kv, user_id: i64, channel: &str) 
         redis::AsyncCommands::unlink::<_, ()>(&mut *redis, &inbox).await?;
         return Ok(true);
     };
-    // One reference more than fits tells whether there is anything below, and where the horizon lies.
-    let horizon_ms = references.get(WINDOW).map_or(0, |cut| score(*cut) + 1);
+    // One reference more than fits, or one too old, tells that there is something below, and where the horizon lies.
+    let oldest_ms = oldest.timestamp_millis();
+    let is_old = references.last().is_some_and(|last| score(*last) < oldest_ms);
+    let full_ms = references.get(WINDOW).map_or(0, |cut| score(*cut) + 1);
+    let horizon_ms = if is_old { full_ms.max(oldest_ms) } else { full_ms };
     references.retain(|reference| score(*reference) >= horizon_ms);
     let mut finish = scripts::FINISH.key(&inbox);
     finish.arg(&start).arg(validity.marker_prefix()).arg(horizon_ms).arg(WINDOW);
@@ -131,7 +138,9 @@ async fn snapshot(conn: &mut Connection, user_id: i64, channel: &str) -> Result<
         viewer_id_self: user_id,
         channel: channel.to_owned(),
         window,
+        channel_again: channel.to_owned(),
         window_again: window,
+        window_still: window,
         viewer_id_hot: user_id,
         channel_hot: channel.to_owned(),
     };

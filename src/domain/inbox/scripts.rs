@@ -41,10 +41,10 @@ pub static FINISH: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// Trims an inbox to its window and raises the horizon above what went. One without a finished marker is
+/// Trims an inbox to its window and its age, and raises the horizon above what went. One without a finished marker is
 /// dropped: whatever is building it will find that and begin again.
 ///
-/// Key: inbox. Argument: window. Answers how many members are left.
+/// Key: inbox. Arguments: window, oldest (ms). Answers how many members are left.
 pub static TRIM: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"
@@ -57,9 +57,12 @@ pub static TRIM: LazyLock<Script> = LazyLock::new(|| {
         end
         local window = tonumber(ARGV[1])
         local cut = redis.call('ZREVRANGE', KEYS[1], window, window, 'WITHSCORES')
-        if #cut == 0 or cut[1] == first[1] then return redis.call('ZCARD', KEYS[1]) end
-        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', cut[2])
-        horizon = math.max(tonumber(horizon), tonumber(cut[2]) + 1)
+        local from = 0
+        if #cut > 0 and cut[1] ~= first[1] then from = tonumber(cut[2]) + 1 end
+        if redis.call('ZCOUNT', KEYS[1], 1, '(' .. ARGV[2]) > 0 then from = math.max(from, tonumber(ARGV[2])) end
+        if from == 0 then return redis.call('ZCARD', KEYS[1]) end
+        redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. string.format('%.0f', from))
+        horizon = math.max(tonumber(horizon), from)
         redis.call('ZADD', KEYS[1], 0, prefix .. string.format('%.0f', horizon))
         return redis.call('ZCARD', KEYS[1])
         ",

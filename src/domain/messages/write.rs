@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::db::Connection;
 use crate::db::schema::{in_flight, message_versions, messages, user_counters};
-use crate::domain::events::{self, Event};
+use crate::domain::events::{self, Event, Progress};
 use crate::domain::idempotency::{self, Claim};
 use crate::domain::messages::model::{DELETED, Draft, Message, MessageChanges, PUBLISHED, Reference, Version};
 use crate::domain::messages::rules;
@@ -43,7 +43,7 @@ pub async fn post(conn: &mut Connection, viewer: Viewer, id: i64, draft: &Draft)
             message_id: id,
             author_id: viewer.user_id,
             channel: draft.channel.clone(),
-            delivered_to: 0,
+            progress: Progress::Start,
         };
         events::record(conn, &posted, message.created_at).await?;
         Ok(message)

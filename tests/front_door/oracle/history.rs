@@ -60,6 +60,8 @@ pub enum Action {
     Tick,
     /// Time passes: milliseconds.
     Advance(u32),
+    /// So many days pass, and the clock of the worker ticks: feeds cool, references grow old.
+    Days(u8),
     /// Redis loses everything.
     FlushRedis,
     /// Redis writes down what it has.
@@ -117,6 +119,8 @@ pub enum Start {
 pub struct History {
     /// What there is at first.
     pub start: Start,
+    /// From how many hot followers on an author is pulled.
+    pub pull_from: i64,
     /// What happens then.
     pub moments: Vec<Moment>,
 }
@@ -124,7 +128,12 @@ pub struct History {
 /// Histories of up to 80 moments.
 pub fn history() -> impl Strategy<Value = History> {
     let start = select(vec![Start::Bare, Start::Warm, Start::Full]);
-    (start, vec(moment(), 1..80)).prop_map(|(start, moments)| History { start, moments })
+    let pull_from = select(vec![1, 2, 3, 4, 1000]);
+    (start, pull_from, vec(moment(), 1..80)).prop_map(|(start, pull_from, moments)| History {
+        start,
+        pull_from,
+        moments,
+    })
 }
 
 fn moment() -> impl Strategy<Value = Moment> {
@@ -187,6 +196,7 @@ fn action() -> impl Strategy<Value = Action> {
         6 => Just(Action::Stall),
         2 => Just(Action::Tick),
         6 => select(vec![1_u32, 3, 1000, 21_000, 31_000]).prop_map(Action::Advance),
+        3 => select(vec![6_u8, 12, 15]).prop_map(Action::Days),
         1 => Just(Action::FlushRedis),
         3 => Just(Action::SaveRedis),
         2 => Just(Action::RestartRedis),

@@ -25,8 +25,11 @@ fn run(seed: u64, cases: u32) {
         Ok(()) => {}
         Err(TestError::Fail(why, history)) => {
             let moments: Vec<String> = history.moments.iter().map(|moment| format!("  {moment:?}")).collect();
-            let start = history.start;
-            panic!("seed {seed}: {why}\nthe shortest history that fails (from {start:?}):\n{}", moments.join("\n"));
+            let (start, pull_from) = (history.start, history.pull_from);
+            panic!(
+                "seed {seed}: {why}\nthe shortest history that fails (from {start:?}, pulled from {pull_from}):\n{}",
+                moments.join("\n")
+            );
         }
         Err(TestError::Abort(why)) => panic!("seed {seed} was given up: {why}"),
     }

@@ -17,7 +17,7 @@ const PAGES: usize = 12;
 
 /// Plays `history`. The error says what did not hold.
 pub async fn play(history: &History) -> Result<(), String> {
-    let mut world = World::new().await;
+    let mut world = World::new(history.pull_from).await;
     set_up(&mut world, history.start).await?;
     for moment in &history.moments {
         act(&mut world, &moment.action).await?;
@@ -104,6 +104,10 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
         Action::Stall => stall(world).await,
         Action::Tick => world.kith.tick().await,
         Action::Advance(ms) => world.advance(Duration::from_millis(ms.into())).await,
+        Action::Days(days) => {
+            world.advance(Duration::from_secs(86_400 * u64::from(days))).await;
+            world.kith.tick().await;
+        }
         Action::FlushRedis => redis(world, redis::cmd("FLUSHDB")).await,
         Action::SaveRedis => world.saved = save(world).await,
         Action::RestartRedis => restart(world).await,

@@ -51,9 +51,14 @@ pub struct World {
 }
 
 impl World {
-    /// A fresh Kith with four people; a delivery goes to one inbox in each step.
-    pub async fn new() -> Self {
-        let kith = Kith::start_with(|config| config.delivery_chunk = 1).await;
+    /// A fresh Kith with four people; a delivery goes to one inbox in each step. References grow old before feeds cool.
+    pub async fn new(pull_from: i64) -> Self {
+        let kith = Kith::start_with(|config| {
+            config.delivery_chunk = 1;
+            config.pull_from = pull_from;
+            (config.inbox_days, config.cold_days, config.restore_days) = (10, 14, 36_500);
+        })
+        .await;
         let people = kith.people(4).await;
         Self { kith, people, messages: Vec::new(), walks: Vec::new(), saved: None }
     }
