@@ -6,9 +6,11 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::config::Config;
+use crate::db::shared_commit::SharedCommit;
 use crate::db::{self, Db};
 use crate::domain::auth::passwords::Passwords;
 use crate::domain::auth::tokens::Tokens;
+use crate::domain::likes;
 use crate::error::Result;
 use crate::ids::Generator;
 use crate::kv::Kv;
@@ -33,14 +35,20 @@ pub struct App {
     pub tokens: Tokens,
     /// Hashes and compares passwords.
     pub passwords: Passwords,
+    /// Likes and unlikes, which share their commits.
+    pub likes: SharedCommit<likes::model::Op>,
     holder: Uuid,
 }
 
 impl App {
     /// Makes the handles. Nothing is connected yet, and no id can be made before [`App::lease_node`].
+    ///
+    /// Call it on the main runtime, which drives the connections and what is written in batches.
     pub async fn new(config: Config, clock: Clock) -> Result<Arc<Self>> {
+        let db = Db::new(&config.database_url, config.database_pool).await?;
         Ok(Arc::new(Self {
-            db: Db::new(&config.database_url, config.database_pool).await?,
+            likes: SharedCommit::start(db.clone()),
+            db,
             kv: Kv::new(&config.redis_url).await?,
             cursors: Cursors::new(&config.secrets),
             tokens: Tokens::new(&config.secrets)?,
@@ -58,6 +66,11 @@ impl App {
         let lease = db::nodes::lease(&mut conn, self.holder, self.config.node_lease, self.clock.now_ms()).await?;
         self.ids.hold(lease);
         Ok(())
+    }
+
+    /// Waits until all that was taken in is written and answered; from now on nothing more is taken in.
+    pub async fn finish(&self) {
+        self.likes.finish().await;
     }
 
     /// The next id. Errors: [`crate::error::Error::Unavailable`] without a lease.

@@ -31,6 +31,10 @@ pub enum Connection {
     Sessions = 5,
     /// `Message.history`
     History = 6,
+    /// `Message.likes`
+    Likes = 7,
+    /// `Viewer.likedMessages`
+    LikedMessages = 8,
 }
 
 /// What a cursor is bound to, besides its position: never the viewer, never the page size.

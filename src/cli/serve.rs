@@ -34,7 +34,7 @@ pub async fn run(serve: Serve) -> Outcome {
     let server = server::start(app.clone(), listener).map_err(|error| format!("cannot serve on {addr}: {error}"))?;
     tracing::info!("listening on http://{local}");
 
-    let jobs = (!serve.no_worker).then(|| tokio::spawn(worker::run::run(app, asked_to_end.clone())));
+    let jobs = (!serve.no_worker).then(|| tokio::spawn(worker::run::run(app.clone(), asked_to_end.clone())));
     let handle = server.handle();
     let mut asked_to_end = asked_to_end;
     tokio::spawn(async move {
@@ -46,5 +46,6 @@ pub async fn run(serve: Serve) -> Outcome {
     if let Some(jobs) = jobs {
         jobs.await.map_err(|error| format!("the worker broke: {error}"))?;
     }
+    app.finish().await;
     Ok(())
 }

@@ -5,6 +5,7 @@ mod errors;
 pub mod migrations;
 pub mod nodes;
 pub mod schema;
+pub mod shared_commit;
 mod statement;
 
 use std::time::Duration;

@@ -12,4 +12,5 @@ pub mod audience;
 
 pub mod messages;
 
+pub mod likes;
 pub mod inbox;

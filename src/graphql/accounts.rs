@@ -11,6 +11,7 @@ use crate::domain::users::rules::{AvatarUrl, Bio, DisplayName, Handle, Password}
 use crate::error::{self, Error};
 use crate::graphql::connection::page;
 use crate::graphql::context::ContextExt;
+use crate::graphql::likes::{LikedMessageConnection, liked_messages};
 use crate::graphql::sessions::{Live, Session, SessionConnection};
 use crate::graphql::users::User;
 use crate::page::{Arguments, Connection, Scope};
@@ -51,6 +52,18 @@ impl Viewer {
         let live = Live { app, viewer: self.0, now: app.clock.now() };
         let filled = page(ctx, scope, &Arguments { first, after, last, before }, &live).await;
         Some(filled.map(Into::into).map_err(Into::into))
+    }
+
+    /// The messages that the person likes, the newest like first, over all channels. Nobody else sees this list.
+    async fn liked_messages(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
+        #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
+    ) -> Option<Result<LikedMessageConnection>> {
+        Some(liked_messages(ctx, self.0.user_id, Arguments { first, after, last, before }).await)
     }
 }
 

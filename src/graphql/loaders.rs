@@ -11,6 +11,7 @@ use dataloader::cached::Loader;
 use crate::app::App;
 use crate::db::{Connection, Db};
 use crate::domain::follows::{self, model::Relation};
+use crate::domain::likes;
 use crate::domain::messages::{self, model::Message};
 use crate::domain::users::{
     self,
@@ -30,6 +31,10 @@ pub struct Loaders {
     pub user_counters: Batched<UserCounters>,
     /// Messages by id, whatever may be seen of them: only the gate asks.
     pub messages: Batched<Messages>,
+    /// Counters by the id of the message; one without any has none.
+    pub message_counters: Batched<MessageCounters>,
+    /// Whether the viewer likes a message, by its id.
+    pub liked: Batched<Liked>,
     /// What the viewer and a person are to each other, by the id of that person.
     pub relations: Batched<Relations>,
 }
@@ -42,6 +47,8 @@ impl Loaders {
             users: Batched::new(&app.db, Users),
             user_counters: Batched::new(&app.db, UserCounters),
             messages: Batched::new(&app.db, Messages),
+            message_counters: Batched::new(&app.db, MessageCounters),
+            liked: Batched::new(&app.db, Liked { viewer_id: viewer.map(|viewer| viewer.user_id) }),
             relations: Batched::new(&app.db, Relations { viewer_id: viewer.map(|viewer| viewer.user_id) }),
         }
     }
@@ -105,11 +112,16 @@ macro_rules! batched {
                     .map_err(|error| Error::Internal(error.to_string()))?;
                 found.into_iter().filter_map(|(key, value)| Some(value.transpose()?.map(|v| (key, v)))).collect()
             }
+
+            /// Takes `value` for that of `key` without asking: it was just written.
+            pub async fn learn(&self, key: <$batch as Batch>::Key, value: <$batch as Batch>::Value) {
+                self.loader.prime(key, Ok(Some(value))).await;
+            }
         }
     )* };
 }
 
-batched!(Users, UserCounters, Messages, Relations);
+batched!(Users, UserCounters, Messages, MessageCounters, Liked, Relations);
 
 /// Runs a batch on a connection of the pool.
 pub struct OnPool<B> {
@@ -165,6 +177,34 @@ impl Batch for Messages {
     async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Arc<Message>>> {
         let rows = messages::read::by_ids(conn, keys).await?;
         Ok(rows.into_iter().map(|message| (message.id, Arc::new(message))).collect())
+    }
+}
+
+/// See [`Loaders::message_counters`].
+pub struct MessageCounters;
+
+impl Batch for MessageCounters {
+    type Key = i64;
+    type Value = messages::model::Counters;
+
+    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Self::Value>> {
+        Ok(messages::read::counters_by_ids(conn, keys).await?.into_iter().collect())
+    }
+}
+
+/// See [`Loaders::liked`]. A signed-out reader likes none.
+pub struct Liked {
+    viewer_id: Option<i64>,
+}
+
+impl Batch for Liked {
+    type Key = i64;
+    type Value = bool;
+
+    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, bool>> {
+        let Some(viewer_id) = self.viewer_id else { return Ok(HashMap::new()) };
+        let liked = likes::read::liked_by(conn, viewer_id, keys).await?;
+        Ok(liked.into_iter().map(|message_id| (message_id, true)).collect())
     }
 }
 

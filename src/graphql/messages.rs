@@ -15,6 +15,7 @@ use crate::graphql::context::ContextExt;
 use crate::graphql::gate;
 use crate::graphql::history::{MessageVersionConnection, history};
 use crate::graphql::ids;
+use crate::graphql::likes::{LikeConnection, likers};
 use crate::graphql::users::User;
 use crate::ids::GlobalId;
 use crate::page::Arguments;
@@ -125,6 +126,30 @@ impl Message {
             return None;
         }
         Some(history(ctx, self.0.id, Arguments { first, after, last, before }).await)
+    }
+
+    /// How many people like it, for everybody.
+    async fn like_count(&self, ctx: &Context<'_>) -> Result<i32> {
+        let counters = ctx.loaders().message_counters.load(self.0.id).await?.unwrap_or_default();
+        // GraphQL's Int has 32 bits.
+        Ok(i32::try_from(counters.like_count).unwrap_or(i32::MAX))
+    }
+
+    /// Whether who is signed in likes it.
+    async fn viewer_has_liked(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(ctx.loaders().liked.load(self.0.id).await?.unwrap_or_default())
+    }
+
+    /// Who likes it, the newest like first.
+    async fn likes(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
+        #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
+        #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
+        #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
+    ) -> Option<Result<LikeConnection>> {
+        Some(likers(ctx, self.0.id, Arguments { first, after, last, before }).await)
     }
 
     /// Whether who is signed in may edit, delete and restore it.

@@ -12,6 +12,7 @@ pub mod follows;
 pub mod gate;
 pub mod history;
 pub mod ids;
+pub mod likes;
 pub mod limits;
 pub mod loaders;
 pub mod messages;

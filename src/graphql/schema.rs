@@ -9,6 +9,7 @@ use crate::graphql::accounts::{AccountMutation, AccountQuery};
 use crate::graphql::auth::AuthMutation;
 use crate::graphql::feed::FeedQuery;
 use crate::graphql::follows::FollowMutation;
+use crate::graphql::likes::LikeMutation;
 use crate::graphql::limits::LimitQuery;
 use crate::graphql::messages::MessageMutation;
 use crate::graphql::nodes::NodeQuery;
@@ -31,4 +32,4 @@ pub struct Query(AccountQuery, NodeQuery, UserQuery, FeedQuery, LimitQuery);
 
 /// What can be done. The mutations of a request run one after the other, each with its whole payload.
 #[derive(MergedObject, Default)]
-pub struct Mutation(AuthMutation, SessionMutation, AccountMutation, FollowMutation, MessageMutation);
+pub struct Mutation(AuthMutation, SessionMutation, AccountMutation, FollowMutation, MessageMutation, LikeMutation);

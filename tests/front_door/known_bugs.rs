@@ -109,6 +109,32 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "a like is a toggle: a double tap cancels itself, parallel ones count twice, liking again is a duplicate key",
+        &[
+            ("likes/verbs", "verbs_are_sets_and_the_payload_is_of_after_the_write"),
+            ("likes/together", "parallel_duplicates_count_once_on_two_servers"),
+        ],
+    ),
+    (
+        "a like that was answered is lost in a crash",
+        &[("likes/processes", "a_kill_right_after_the_answers_loses_none")],
+    ),
+    (
+        "counts drift from what is counted",
+        &[
+            (
+                "likes/together",
+                "whatever_people_do_at_once_on_two_servers_the_counts_are_a_recount_and_ever_never_falls",
+            ),
+            ("likes/lists", "drift_is_found_and_mended"),
+            ("follows", "drift_of_a_counter_is_found_and_mended"),
+        ],
+    ),
+    (
+        "a like of what cannot be seen any more cannot be taken back",
+        &[("likes/verbs", "what_cannot_be_seen_cannot_be_liked_but_a_like_of_it_can_be_taken_back")],
+    ),
+    (
         "a mutation runs over GET, or from a form",
         &[("http", "get_asks_and_never_writes"), ("http", "only_json_in_utf8_is_executed")],
     ),

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use serde_json::Value;
 
-use crate::db::schema::{message_versions, messages};
+use crate::db::schema::{message_counters, message_versions, messages};
 use crate::domain::audience::model::Subject;
 
 /// A message as it is stored, whatever may be seen of it.
@@ -77,6 +77,14 @@ impl Kind {
             _ => Self::Text,
         }
     }
+}
+
+/// How many of what a message has. Moved in the transaction of its cause; a message without any has no row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Queryable, Selectable)]
+#[diesel(table_name = message_counters)]
+pub struct Counters {
+    /// People who like it now.
+    pub like_count: i64,
 }
 
 /// What a message said before an edit.

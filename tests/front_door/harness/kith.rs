@@ -49,15 +49,14 @@ impl Kith {
         let mut config = settings(&database.url, &redis_url);
         change(&mut config);
         let clock = ManualClock::new();
-        let app = App::new(config.clone(), clock.shared()).await.expect("the app starts");
-        app.lease_node().await.expect("a node number is free");
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("an address");
-        let server = kith::http::server::start(app.clone(), listener).expect("the server starts");
-        // It ends with the runtime of the test.
-        tokio::spawn(server);
-        let client = Client::new(format!("http://{address}"));
+        let (app, client) = serve(&config, &clock).await;
         Self { app, clock, config, client, sql: OnceCell::new(), _database: database }
+    }
+
+    /// Starts another server on the same databases, with handles of its own, and answers a client of it that is not
+    /// signed in.
+    pub async fn another_server(&self) -> Client {
+        serve(&self.config, &self.clock).await.1
     }
 
     /// A client that is not signed in.
@@ -164,6 +163,17 @@ impl Kith {
         let left: Vec<String> = self.sql().await.column("SELECT payload::text FROM jobs ORDER BY id", &[]).await;
         assert!(left.is_empty(), "jobs are left: {left:#?}");
     }
+}
+
+/// Starts a server that ends with the runtime of the test.
+async fn serve(config: &Config, clock: &ManualClock) -> (Arc<App>, Client) {
+    let app = App::new(config.clone(), clock.shared()).await.expect("the app starts");
+    app.lease_node().await.expect("a node number is free");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let server = kith::http::server::start(app.clone(), listener).expect("the server starts");
+    tokio::spawn(server);
+    (app, Client::new(format!("http://{address}")))
 }
 
 /// Defaults of the program, but for what tests need otherwise.

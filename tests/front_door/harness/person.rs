@@ -50,6 +50,23 @@ impl Person {
         self.query(query, json!({ "input": { "userId": other.id } })).await.data();
     }
 
+    /// Likes a message.
+    pub async fn like(&self, message_id: &str) {
+        let query = "mutation($input: LikeMessageInput!) { likeMessage(input: $input) { message { id } } }";
+        self.query(query, json!({ "input": { "messageId": message_id } })).await.data();
+    }
+
+    /// Likes a message no longer.
+    pub async fn unlike(&self, message_id: &str) {
+        let query = "mutation($input: UnlikeMessageInput!) { unlikeMessage(input: $input) { message { id } } }";
+        self.query(query, json!({ "input": { "messageId": message_id } })).await.data();
+    }
+
+    /// The same person as a user of another server.
+    pub fn on(&self, server: &Client) -> Person {
+        Person::new(server, self.viewer, &self.handle, self.token.clone())
+    }
+
     /// Posts on the channel `default` and answers the id.
     pub async fn post(&self, content: &str) -> String {
         self.post_with(json!({ "content": content })).await
