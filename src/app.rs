@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::config::Config;
 use crate::db::shared_commit::SharedCommit;
-use crate::db::{self, Db};
+use crate::db::{self, Db, Limits};
 use crate::domain::auth::passwords::Passwords;
 use crate::domain::auth::tokens::Tokens;
 use crate::domain::likes;
@@ -25,8 +25,10 @@ pub struct App {
     pub clock: Clock,
     /// Makes ids while a node number is held.
     pub ids: Generator,
-    /// Postgres.
+    /// Postgres, for requests.
     pub db: Db,
+    /// Postgres, for jobs and the clock: they never keep a request waiting for a connection.
+    pub jobs_db: Db,
     /// Redis.
     pub kv: Kv,
     /// Reads and writes cursors.
@@ -45,10 +47,13 @@ impl App {
     ///
     /// Call it on the main runtime, which drives the connections and what is written in batches.
     pub async fn new(config: Config, clock: Clock) -> Result<Arc<Self>> {
-        let db = Db::new(&config.database_url, config.database_pool).await?;
+        let requests = Limits { connections: config.database_pool, life: config.request_timeout };
+        let jobs = Limits { connections: config.worker_pool, life: config.job_lease };
+        let db = Db::new(&config.database_url, requests).await?;
         Ok(Arc::new(Self {
             likes: SharedCommit::start(db.clone()),
             db,
+            jobs_db: Db::new(&config.database_url, jobs).await?,
             kv: Kv::new(&config.redis_url).await?,
             cursors: Cursors::new(&config.secrets),
             tokens: Tokens::new(&config.secrets)?,

@@ -44,9 +44,13 @@ pub struct Config {
     #[arg(long, env = "KITH_HTTP_THREADS", default_value_t = 0)]
     pub http_threads: usize,
 
-    /// Connections to Postgres, for requests and for the jobs of this process.
+    /// Connections to Postgres for requests.
     #[arg(long, env = "KITH_DATABASE_POOL", default_value_t = 16, value_parser = at_least_one::<u32>)]
     pub database_pool: u32,
+
+    /// Connections to Postgres for the jobs of this process and what its clock calls for.
+    #[arg(long, env = "KITH_WORKER_POOL", default_value_t = 6, value_parser = at_least_one::<u32>)]
+    pub worker_pool: u32,
 
     /// Jobs that the worker runs side by side.
     #[arg(long, env = "KITH_WORKER_JOBS", default_value_t = 4, value_parser = at_least_one::<usize>)]

@@ -33,8 +33,23 @@ pub type Pooled = PooledConnection<'static, AsyncPgConnection>;
 /// How long a request waits for a free connection before it is told UNAVAILABLE.
 const CHECKOUT: Duration = Duration::from_secs(2);
 
-/// Bounds every statement, so that no lock or plan can hold a connection for ever.
-const SESSION: &str = "SET statement_timeout = '10s'; SET idle_in_transaction_session_timeout = '15s'; SET jit = off";
+/// What a pool is for, in numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections at most.
+    pub connections: u32,
+    /// How long those who use it live: the life of a request, or the lease of a job. A statement is ended by Postgres
+    /// a little earlier, so that no lock or plan holds a connection for nobody.
+    pub life: Duration,
+}
+
+impl Limits {
+    /// The session of each connection: what Postgres ends by itself.
+    fn session(self) -> String {
+        let (life, statement) = (self.life.as_millis(), self.life.as_millis() * 9 / 10);
+        format!("SET statement_timeout = {statement}; SET idle_in_transaction_session_timeout = {life}; SET jit = off")
+    }
+}
 
 /// The pool.
 #[derive(Clone, Debug)]
@@ -43,20 +58,21 @@ pub struct Db {
 }
 
 impl Db {
-    /// Prepares a pool of at most `size` connections; they are made when they are needed.
+    /// Prepares a pool within `limits`; connections are made when they are needed.
     ///
     /// Call it on the main runtime: the tasks that drive the connections live there, for on a busy
     /// HTTP thread they would stall everybody else's statements.
-    pub async fn new(url: &str, size: u32) -> Result<Self> {
+    pub async fn new(url: &str, limits: Limits) -> Result<Self> {
+        let session = limits.session();
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
         config.recycling_method = RecyclingMethod::Fast;
         let main = Handle::current();
         config.custom_setup = Box::new(move |url| {
-            let (url, main) = (url.to_owned(), main.clone());
+            let (url, main, session) = (url.to_owned(), main.clone(), session.clone());
             async move {
                 let connect = main.spawn(async move {
                     let mut conn = AsyncPgConnection::establish(&url).await?;
-                    conn.batch_execute(SESSION).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
+                    conn.batch_execute(&session).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
                     Ok(conn)
                 });
                 connect.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))?
@@ -65,7 +81,7 @@ impl Db {
         });
         let manager = AsyncDieselConnectionManager::new_with_config(url, config);
         let pool = Pool::builder()
-            .max_size(size)
+            .max_size(limits.connections)
             .min_idle(Some(0))
             .test_on_check_out(false)
             .connection_timeout(CHECKOUT)

@@ -48,7 +48,7 @@ impl Task {
 
     async fn perform(self, app: &App) -> Result<()> {
         let now = app.clock.now();
-        let mut conn = app.db.get().await?;
+        let mut conn = app.jobs_db.get().await?;
         let cleared = match self {
             Self::Partitions => return messages::partitions::ensure(&mut conn, now).await,
             Self::InFlight => {

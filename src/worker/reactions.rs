@@ -16,7 +16,7 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
         return Err(Error::Internal(format!("there is no kind of job called {}", job.kind)));
     }
     let event = serde_json::from_value(job.payload.clone()).map_err(|error| Error::Internal(error.to_string()))?;
-    let mut conn = app.db.get().await?;
+    let mut conn = app.jobs_db.get().await?;
     let oldest = app.clock.now() - app.config.inbox_age();
     let rest = match event {
         Event::MessagePosted { message_id, author_id, channel, progress } => {

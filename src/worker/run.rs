@@ -26,12 +26,12 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 /// Errors: those of the queue itself. A job that fails is logged and given back, and no error.
 pub async fn step(app: &App) -> Result<bool> {
     let claimed = {
-        let mut conn = app.db.get().await?;
+        let mut conn = app.jobs_db.get().await?;
         queue::claim(&mut conn, app.clock.now(), app.config.job_lease).await?
     };
     let Some(job) = claimed else { return Ok(false) };
     let outcome = react(app, &job).await;
-    let mut conn = app.db.get().await?;
+    let mut conn = app.jobs_db.get().await?;
     let now = app.clock.now();
     let written = match outcome {
         Ok(next) => queue::settle(&mut conn, &job, next, now).await,

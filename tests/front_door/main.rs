@@ -21,6 +21,7 @@ mod messages;
 mod migrations;
 mod oracle;
 mod pages;
+mod pools;
 mod queue;
 mod schema_sdl;
 mod shared_commit;
