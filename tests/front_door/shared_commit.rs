@@ -1,12 +1,16 @@
 //! Shared commit by itself: what a batch that breaks does to those who share it.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use futures_util::poll;
 use kith::db::shared_commit::{Op, SharedCommit};
-use kith::db::{Connection, Db};
+use kith::db::{Connection, Db, Limits};
 use kith::error::{Error, Result};
 
 use crate::harness::Kith;
+
+const LIMITS: Limits = Limits { connections: 2, life: Duration::from_secs(15) };
 
 /// Answers its number, or breaks in one of several ways.
 #[derive(Debug)]
@@ -50,7 +54,7 @@ async fn together(commit: &SharedCommit<Fake>, ops: Vec<Fake>) -> Vec<Result<(i6
 #[tokio::test]
 async fn a_batch_that_breaks_leaves_nobody_waiting_and_the_writer_alive() {
     let kith = Kith::start().await;
-    let commit = SharedCommit::<Fake>::start(Db::new(&kith.config.database_url, 2).await.expect("a pool"));
+    let commit = SharedCommit::<Fake>::start(Db::new(&kith.config.database_url, LIMITS).await.expect("a pool"));
     let healthy = async || {
         let outcomes = together(&commit, vec![Fake::Number(1), Fake::Number(2)]).await;
         assert_eq!(outcomes, [Ok((1, 2)), Ok((2, 2))], "the next batch is served");
@@ -77,7 +81,7 @@ async fn a_batch_that_breaks_leaves_nobody_waiting_and_the_writer_alive() {
 
 #[tokio::test]
 async fn without_postgres_everybody_is_told() {
-    let db = Db::new("postgres://nobody@127.0.0.1:1/none", 2).await.expect("a pool");
+    let db = Db::new("postgres://nobody@127.0.0.1:1/none", LIMITS).await.expect("a pool");
     let commit = SharedCommit::<Fake>::start(db);
     let outcomes = together(&commit, vec![Fake::Number(1), Fake::Number(2)]).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(Error::Unavailable(_)))), "{outcomes:?}");
