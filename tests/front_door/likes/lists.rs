@@ -148,6 +148,15 @@ async fn counts_and_ones_own_likes_take_one_statement_each_for_a_whole_page() {
         let liked = cost(&kith, ben, &page(size, "likeCount viewerHasLiked")).await;
         assert_eq!(liked - plain, 2, "a page of {size}");
     }
+    // The payload of a like knows what was committed.
+    let like = |id: &str, fields: &str| {
+        format!("mutation {{ likeMessage(input: {{ messageId: \"{id}\" }}) {{ message {{ id {fields} }} }} }}")
+    };
+    let message = ada.post("20").await;
+    let plain = cost(&kith, ada, &like(&message, "")).await;
+    assert_eq!(cost(&kith, ada, &like(&message, "likeCount viewerHasLiked")).await + 1, plain, "nothing to write");
+    ada.delete(&message).await;
+    kith.drain().await;
     let answer = ben.query(&page(20, "likeCount viewerHasLiked"), json!({})).await;
     for (n, node) in answer.at("/feed/nodes").as_array().expect("nodes").iter().rev().enumerate() {
         let (mine, theirs) = (n % 2 == 0, n % 3 == 0);

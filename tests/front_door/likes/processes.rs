@@ -8,7 +8,7 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::LIKE;
+use super::{Hold, LIKE};
 use crate::harness::{Client, Kith, Person, Process, until};
 
 /// People as users of a process, which reads the machine's clock.
@@ -87,5 +87,31 @@ async fn an_end_amid_a_burst_answers_all_that_was_taken_in_and_loses_none() {
     expected.sort_unstable();
     likers.sort_unstable();
     assert_eq!(likers, expected, "done is what was answered, no more and no less");
+    kith.drain().await;
+}
+
+#[tokio::test]
+async fn a_process_ends_when_what_it_took_in_is_committed_also_for_who_went_away() {
+    let kith = Kith::start().await;
+    let people = kith.people(2).await;
+    let message = people[0].post("Hello.").await;
+    let mut process = Process::serve(&kith, &[]).await;
+    let clients = users(&kith, &people, &process);
+    let hold = Hold::on(&kith, &message).await;
+    {
+        let mut asked = std::pin::pin!(like(&clients[1], &message));
+        tokio::select! {
+            _ = &mut asked => panic!("it cannot be answered"),
+            () = hold.has_stopped_a_batch(&kith) => {}
+        }
+    }
+    process.signal("TERM");
+    until("it listens no more", async || {
+        process.client.raw(reqwest::Method::GET, "/healthz").send().await.is_err().then_some(())
+    })
+    .await;
+    hold.let_go().await;
+    assert!(process.ended().await, "it ended well");
+    assert_eq!(likers(&kith).await, [people[1].viewer.user_id]);
     kith.drain().await;
 }
