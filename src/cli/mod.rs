@@ -6,6 +6,7 @@ mod worker;
 mod migrate;
 mod reconcile;
 mod schema;
+mod seed;
 mod start;
 mod lease;
 mod shutdown;
@@ -33,6 +34,8 @@ enum Command {
     Migrate(migrate::Migrate),
     /// Recount what was counted along the way, and mend what differs.
     Reconcile(reconcile::Reconcile),
+    /// Fill an empty database with a demo world.
+    Seed(seed::Seed),
     /// Print the GraphQL schema.
     Schema,
 }
@@ -48,6 +51,7 @@ pub fn run() -> ExitCode {
         Command::Worker(worker) => start::block_on(worker::run(*worker)),
         Command::Migrate(migrate) => start::block_on(migrate::run(migrate)),
         Command::Reconcile(reconcile) => start::block_on(reconcile::run(reconcile)),
+        Command::Seed(seed) => start::block_on(seed::run(seed)),
         Command::Schema => schema::run(),
     };
     match outcome {

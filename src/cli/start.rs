@@ -25,10 +25,7 @@ pub fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
 pub async fn app(config: Config) -> Outcome<Arc<App>> {
     telemetry::start(config.log_format, &config.log)
         .map_err(|error| format!("KITH_LOG is no filter such as info,kith=debug: {error}"))?;
-    let pending = db::migrations::pending(&config.database_url).await.map_err(database)?;
-    if !pending.is_empty() {
-        return Err(format!("the database lacks {}: run `kith migrate`", pending.join(", ")));
-    }
+    migrated(&config.database_url).await?;
     let app = App::new(config, Clock::System).await.map_err(|error| match error {
         // Nothing is connected yet, so it is the address that Redis's client cannot make out.
         Error::Unavailable(cause) => format!("REDIS_URL is not redis://:password@host:port/database: {cause}"),
@@ -38,6 +35,15 @@ pub async fn app(config: Config) -> Outcome<Arc<App>> {
         tracing::warn!(cause = words(error), "Redis (REDIS_URL) does not answer; going on, as it can come later");
     }
     Ok(app)
+}
+
+/// A sentence, unless the database is there and current.
+pub async fn migrated(database_url: &str) -> Outcome {
+    let pending = db::migrations::pending(database_url).await.map_err(database)?;
+    if !pending.is_empty() {
+        return Err(format!("the database lacks {}: run `kith migrate`", pending.join(", ")));
+    }
+    Ok(())
 }
 
 /// What to say when Postgres does not do what is needed at start.

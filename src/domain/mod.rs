@@ -14,3 +14,5 @@ pub mod messages;
 
 pub mod likes;
 pub mod inbox;
+
+pub mod seed;

@@ -24,5 +24,6 @@ mod pages;
 mod pools;
 mod queue;
 mod schema_sdl;
+mod seed;
 mod shared_commit;
 mod walls;

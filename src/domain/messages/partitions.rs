@@ -15,14 +15,22 @@ pub const MONTHS_AHEAD: u32 = 12;
 /// Makes the partitions that are missing, from this month to [`MONTHS_AHEAD`] months on. May run
 /// anywhere, any number of times, also at the same time.
 pub async fn ensure(conn: &mut Connection, now: DateTime<Utc>) -> Result<()> {
-    let first = NaiveDate::from_ymd_opt(now.year(), now.month(), 1).ok_or_else(out_of_calendar)?;
+    ensure_from(conn, now, now).await
+}
+
+/// The same, from the month of `oldest` on.
+pub async fn ensure_from(conn: &mut Connection, oldest: DateTime<Utc>, now: DateTime<Utc>) -> Result<()> {
+    let month = |time: DateTime<Utc>| NaiveDate::from_ymd_opt(time.year(), time.month(), 1).ok_or_else(out_of_calendar);
+    let (first, this) = (month(oldest)?, month(now)?);
+    let past = (this.year() - first.year()) * 12 + this.month() as i32 - first.month() as i32;
+    let months = past.max(0) as u32 + MONTHS_AHEAD;
     conn.transaction(async move |conn| {
         diesel::sql_query("SELECT pg_advisory_xact_lock(hashtextextended('message partitions', 0))")
             .execute(conn)
             .await?;
         // Whoever reads for long must not make everybody else queue up behind this.
         conn.batch_execute("SET LOCAL lock_timeout = '2s'").await?;
-        for ahead in 0..=MONTHS_AHEAD {
+        for ahead in 0..=months {
             let from = first.checked_add_months(Months::new(ahead)).ok_or_else(out_of_calendar)?;
             let to = from.checked_add_months(Months::new(1)).ok_or_else(out_of_calendar)?;
             let name = format!("messages_{}", from.format("%Y_%m"));
