@@ -19,8 +19,9 @@ mutation SignUp($input: SignUpInput!) {
   }
 }
 `,
-  LogIn: `# Signs in somebody who has
-# signed up before.
+  LogIn: `# Signs in somebody who has signed up
+# before. In the demo world there is
+# grace_demo, password kith-demo-world.
 mutation LogIn($input: LogInInput!) {
   logIn(input: $input) {
     viewer {
