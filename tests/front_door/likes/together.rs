@@ -209,7 +209,9 @@ async fn wander(seed: u64, servers: [&Person; 2], messages: &[String]) -> Vec<Op
             let looks = rng.random_range(1..20);
             let mut asked = Box::pin(asked);
             for _ in 0..looks {
-                let _ = poll!(&mut asked);
+                if poll!(&mut asked).is_ready() {
+                    break;
+                }
                 tokio::task::yield_now().await;
             }
             // It may be done at any later time, or never.
