@@ -3,8 +3,9 @@
 use clap::Args;
 
 use crate::cli::start::{self, Outcome};
-use crate::db;
-use crate::domain::users::repair;
+use crate::db::{self, Connection};
+use crate::domain::{likes, users};
+use crate::error::Result;
 
 /// What `kith reconcile` needs to know.
 #[derive(Args)]
@@ -18,17 +19,16 @@ pub struct Reconcile {
     dry_run: bool,
 }
 
-/// Prints each counter that differed. Running it again prints nothing more; people may post and follow meanwhile.
+/// Prints each counter that differed. Running it again prints nothing more; people may go on meanwhile.
 pub async fn run(reconcile: Reconcile) -> Outcome {
     let mut conn = db::connect(&reconcile.database_url).await.map_err(start::database)?;
     let drifts = match reconcile.dry_run {
-        true => repair::drifts(&mut conn).await,
-        false => repair::mend(&mut conn).await,
+        true => drifts(&mut conn).await,
+        false => mend(&mut conn).await,
     };
     let drifts = drifts.map_err(|error| format!("the counters could not be recounted: {}", start::words(error)))?;
     for drift in &drifts {
-        let repair::Drift { user_id, counter, stored, counted } = drift;
-        println!("user {user_id}: {counter} was {stored}, is {counted}");
+        println!("{drift}");
     }
     match (drifts.len(), reconcile.dry_run) {
         (0, _) => println!("All counters are right."),
@@ -36,4 +36,22 @@ pub async fn run(reconcile: Reconcile) -> Outcome {
         (off, false) => println!("{off} counters were off and are mended."),
     }
     Ok(())
+}
+
+async fn drifts(conn: &mut Connection) -> Result<Vec<String>> {
+    Ok(lines(users::repair::drifts(conn).await?, likes::repair::drifts(conn).await?))
+}
+
+async fn mend(conn: &mut Connection) -> Result<Vec<String>> {
+    Ok(lines(users::repair::mend(conn).await?, likes::repair::mend(conn).await?))
+}
+
+fn lines(people: Vec<users::repair::Drift>, messages: Vec<likes::repair::Drift>) -> Vec<String> {
+    let person = |users::repair::Drift { user_id, counter, stored, counted }| {
+        format!("user {user_id}: {counter} was {stored}, is {counted}")
+    };
+    let message = |likes::repair::Drift { message_id, counter, stored, counted }| {
+        format!("message {message_id}: {counter} was {stored}, is {counted}")
+    };
+    people.into_iter().map(person).chain(messages.into_iter().map(message)).collect()
 }
