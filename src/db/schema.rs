@@ -126,6 +126,7 @@ diesel::table! {
         last_error -> Nullable<Text>,
         created_at -> Timestamptz,
         buried_at -> Nullable<Timestamptz>,
+        failures -> Integer,
     }
 }
 

@@ -3,12 +3,14 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Timestamptz};
 use diesel_async::RunQueryDsl;
 use sha2::{Digest, Sha256};
 
 use crate::db::Connection;
 use crate::db::schema::idempotency_keys;
 use crate::error::{Error, Result};
+use crate::statement;
 
 /// How many days a key is kept.
 pub const KEPT_DAYS: i64 = 7;
@@ -55,8 +57,16 @@ pub async fn claim(conn: &mut Connection, claim: Claim<'_>, now: DateTime<Utc>) 
     if hash == input_hash { Ok(Some(result_id)) } else { Err(Error::IdempotencyMismatch) }
 }
 
-/// Forgets keys older than [`KEPT_DAYS`]. Answers how many. May run anywhere, any number of times.
-pub async fn purge(conn: &mut Connection, now: DateTime<Utc>) -> Result<usize> {
-    let old = idempotency_keys::created_at.lt(now - TimeDelta::days(KEPT_DAYS));
-    Ok(diesel::delete(idempotency_keys::table.filter(old)).execute(conn).await?)
+statement! {
+    /// Forgets some of the keys that are older than a moment.
+    struct Forget { before: DateTime<Utc>, limit: i64 } -> ()
+    "DELETE FROM idempotency_keys WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM idempotency_keys WHERE created_at < " (before: Timestamptz)
+    " LIMIT " (limit: BigInt)
+    "))"
+}
+
+/// Forgets at most `limit` keys older than [`KEPT_DAYS`]. Answers how many. May run anywhere, any number of times.
+pub async fn purge(conn: &mut Connection, now: DateTime<Utc>, limit: i64) -> Result<usize> {
+    Ok(Forget { before: now - TimeDelta::days(KEPT_DAYS), limit }.execute(conn).await?)
 }

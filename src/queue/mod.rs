@@ -15,8 +15,9 @@ use crate::db::schema::jobs;
 use crate::error::{Error, Result};
 use crate::statement;
 
-/// A job that failed this often in a row is buried: kept, seen, not run again.
-pub const MAX_ATTEMPTS: i32 = 20;
+/// A job that failed this often in a row is buried: kept, seen, not run again. That its holder vanished, and let the
+/// lease run out, counts as a failure: the step may be what kills the process. That something was away does not.
+pub const MAX_FAILURES: i32 = 20;
 
 /// The longest pause between two tries of a job.
 const MAX_BACKOFF: TimeDelta = TimeDelta::minutes(10);
@@ -45,6 +46,8 @@ pub struct Job {
     pub payload: Value,
     /// How often it was claimed since it last got anywhere, this time included.
     pub attempts: i32,
+    /// How often it failed since it last got anywhere, this time not included.
+    pub failures: i32,
     lease: Uuid,
 }
 
@@ -77,22 +80,32 @@ pub async fn enqueue(conn: &mut Connection, job: NewJob<'_>) -> Result<bool> {
 statement! {
     /// Leases the job that has been due for longest.
     struct Claim { until: DateTime<Utc>, lease: Uuid, now: DateTime<Utc>, now_again: DateTime<Utc> }
-        -> (BigInt, Text, Jsonb, Integer)
-    "UPDATE jobs SET attempts = attempts + 1, leased_until = " (until: Timestamptz)
+        -> (BigInt, Text, Jsonb, Integer, Integer)
+    "UPDATE jobs SET attempts = attempts + 1, failures = failures + (lease IS NOT NULL)::integer, leased_until = " (until: Timestamptz)
     ", lease = " (lease: SqlUuid)
     " WHERE id = (
         SELECT id FROM jobs WHERE buried_at IS NULL AND run_at <= " (now: Timestamptz)
     " AND (leased_until IS NULL OR leased_until <= " (now_again: Timestamptz)
     ") ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
-    ) RETURNING id, kind, payload, attempts"
+    ) RETURNING id, kind, payload, attempts, failures"
 }
 
-/// Leases the job that has been due for longest, for `length` from `now`.
+/// Leases the job that has been due for longest, for `length` from `now`. Buries those whose holders vanished too often.
 pub async fn claim(conn: &mut Connection, now: DateTime<Utc>, length: Duration) -> Result<Option<Job>> {
-    let lease = Uuid::new_v4();
     let until = now + TimeDelta::from_std(length).unwrap_or(MAX_BACKOFF);
-    let claimed: Vec<(i64, String, Value, i32)> = Claim { until, lease, now, now_again: now }.load(conn).await?;
-    Ok(claimed.into_iter().next().map(|(id, kind, payload, attempts)| Job { id, kind, payload, attempts, lease }))
+    loop {
+        let lease = Uuid::new_v4();
+        let claimed: Vec<(i64, String, Value, i32, i32)> =
+            Claim { until, lease, now, now_again: now }.load(conn).await?;
+        let Some((id, kind, payload, attempts, failures)) = claimed.into_iter().next() else { return Ok(None) };
+        let job = Job { id, kind, payload, attempts, failures, lease };
+        if failures < MAX_FAILURES {
+            return Ok(Some(job));
+        }
+        tracing::error!(job = job.id, kind = job.kind, "a job is buried: whoever runs it vanishes");
+        let buried = GivenBack { reason: "whoever ran it vanished", failures, buried_at: Some(now) };
+        give_back(conn, &job, buried, now).await?;
+    }
 }
 
 /// Writes down how a step ended. Errors: [`Error::Contention`] if the lease was lost meanwhile; whoever
@@ -107,6 +120,7 @@ pub async fn settle(conn: &mut Connection, job: &Job, step: Step, now: DateTime<
                     jobs::payload.eq(payload),
                     jobs::run_at.eq(now),
                     jobs::attempts.eq(0),
+                    jobs::failures.eq(0),
                     jobs::leased_until.eq(None::<DateTime<Utc>>),
                     jobs::lease.eq(None::<Uuid>),
                 ))
@@ -120,29 +134,32 @@ pub async fn settle(conn: &mut Connection, job: &Job, step: Step, now: DateTime<
 /// Gives the job back after a failure: later, twice as late each time, and buried at last.
 /// `reason` is kept with the job for the operator.
 pub async fn fail(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
-    give_back(conn, job, reason, now, (job.attempts >= MAX_ATTEMPTS).then_some(now)).await
+    let failures = job.failures + 1;
+    let buried_at = (failures >= MAX_FAILURES).then_some(now);
+    give_back(conn, job, GivenBack { reason, failures, buried_at }, now).await
 }
 
 /// Gives the job back because something that it needs is away: as after a failure, but it is never buried.
 pub async fn postpone(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
-    give_back(conn, job, reason, now, None).await
+    give_back(conn, job, GivenBack { reason, failures: job.failures, buried_at: None }, now).await
 }
 
-async fn give_back(
-    conn: &mut Connection,
-    job: &Job,
-    reason: &str,
-    now: DateTime<Utc>,
+struct GivenBack<'a> {
+    reason: &'a str,
+    failures: i32,
     buried_at: Option<DateTime<Utc>>,
-) -> Result<()> {
+}
+
+async fn give_back(conn: &mut Connection, job: &Job, back: GivenBack<'_>, now: DateTime<Utc>) -> Result<()> {
     let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
     let rows = diesel::update(mine)
         .set((
-            jobs::last_error.eq(reason),
+            jobs::last_error.eq(back.reason),
+            jobs::failures.eq(back.failures),
             jobs::run_at.eq(now + backoff(job.attempts)),
             jobs::leased_until.eq(None::<DateTime<Utc>>),
             jobs::lease.eq(None::<Uuid>),
-            jobs::buried_at.eq(buried_at),
+            jobs::buried_at.eq(back.buried_at),
         ))
         .execute(conn)
         .await?;

@@ -10,14 +10,18 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
+use crate::db::Connection;
 use crate::domain::{auth, idempotency, inbox, messages};
 use crate::error::{Error, Result};
 
 /// How closely the times of the list are kept.
 const BEAT: Duration = Duration::from_secs(1);
 
-/// How many feeds cool at once at most.
-const COOLED_AT_ONCE: i64 = 1000;
+/// Rows that one statement of a task clears at most: none holds its locks for long.
+const CHUNK: i64 = 1000;
+
+/// Chunks that a task clears at once at most. What is left is for the next time.
+const CHUNKS: usize = 100;
 
 /// What the clock calls for.
 #[derive(Clone, Copy, Debug)]
@@ -47,22 +51,34 @@ impl Task {
     }
 
     async fn perform(self, app: &App) -> Result<()> {
-        let now = app.clock.now();
         let mut conn = app.jobs_db.get().await?;
-        let cleared = match self {
-            Self::Partitions => return messages::partitions::ensure(&mut conn, now).await,
-            Self::InFlight => {
-                inbox::repair::beat(&mut conn, &app.kv).await?;
-                inbox::repair::sweep(&mut conn, now, app.config.request_timeout).await?
+        let mut all = 0;
+        for _ in 0..CHUNKS {
+            let cleared = self.clear(app, &mut conn).await?;
+            all += cleared;
+            if (cleared as i64) < CHUNK {
+                break;
             }
-            Self::Cold => inbox::write::cool(&mut conn, &app.kv, now - app.config.cold_after(), COOLED_AT_ONCE).await?,
-            Self::Sessions => auth::repair::purge(&mut conn, now).await?,
-            Self::IdempotencyKeys => idempotency::purge(&mut conn, now).await?,
-        };
-        if cleared > 0 {
-            tracing::debug!(task = ?self, cleared);
+        }
+        if all > 0 {
+            tracing::debug!(task = ?self, cleared = all);
         }
         Ok(())
+    }
+
+    /// Does a task, or a chunk of it. Answers how much it cleared.
+    async fn clear(self, app: &App, conn: &mut Connection) -> Result<usize> {
+        let now = app.clock.now();
+        match self {
+            Self::Partitions => messages::partitions::ensure(conn, now).await.map(|()| 0),
+            Self::InFlight => {
+                inbox::repair::beat(conn, &app.kv).await?;
+                inbox::repair::sweep(conn, now, app.config.request_timeout, CHUNK).await
+            }
+            Self::Cold => inbox::write::cool(conn, &app.kv, now - app.config.cold_after(), CHUNK).await,
+            Self::Sessions => auth::repair::purge(conn, now, CHUNK).await,
+            Self::IdempotencyKeys => idempotency::purge(conn, now, CHUNK).await,
+        }
     }
 }
 

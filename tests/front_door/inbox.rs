@@ -41,6 +41,28 @@ async fn a_build_whose_start_marker_was_lost_claims_nothing_and_begins_again() {
 }
 
 #[tokio::test]
+async fn something_else_at_the_name_of_an_inbox_keeps_nobody_from_their_delivery() {
+    let kith = Kith::start().await;
+    let people = kith.people(4).await;
+    for reader in &people[1..] {
+        reader.follow(&people[0]).await;
+        warm(&kith, reader).await;
+    }
+    kith.redis().set::<_, _, ()>(inbox(&people[2]), "not an inbox").await.expect("Redis answers");
+    let posted = people[0].post("to all").await;
+    kith.drain().await;
+    for reader in [1, 3] {
+        assert_eq!(kith.redis().zcard::<_, usize>(inbox(&people[reader])).await, Ok(2), "it came");
+    }
+    assert!(!kith.redis().exists::<_, bool>(inbox(&people[2])).await.expect("Redis answers"));
+    for reader in &people[1..] {
+        assert_eq!(reader.walk(Walk::First(7)).await, std::slice::from_ref(&posted));
+    }
+    kith.drain().await;
+    kith.finish().await;
+}
+
+#[tokio::test]
 async fn with_very_much_in_flight_nothing_is_left_out() {
     let kith = Kith::start().await;
     let ada = &kith.people(1).await[0];

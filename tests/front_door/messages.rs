@@ -320,3 +320,23 @@ async fn the_clock_makes_partitions_ahead() {
     kith.drain().await;
     kith.finish().await;
 }
+
+#[tokio::test]
+async fn the_clock_clears_what_is_over_however_much_and_nothing_else() {
+    let kith = Kith::start().await;
+    let sql = kith.sql().await;
+    // More than a few chunks of each; every tenth is still needed.
+    sql.batch(
+        "CREATE TEMP TABLE planted AS SELECT n, to_timestamp(1772442000) - CASE WHEN n % 10 = 0 THEN interval '3 seconds' ELSE interval '90 days' END AS at
+            FROM generate_series(1, 3500) AS n;
+         INSERT INTO in_flight SELECT n, 1, 'default', at FROM planted;
+         INSERT INTO idempotency_keys SELECT 1, 'postMessage', n::text, '', 1, at FROM planted;
+         INSERT INTO sessions SELECT n, 1, '', at, at, at FROM planted",
+    )
+    .await;
+    kith.tick().await;
+    for table in ["in_flight", "idempotency_keys", "sessions"] {
+        let left: i64 = sql.one(&format!("SELECT count(*) FROM {table}"), &[]).await;
+        assert_eq!(left, 350, "{table}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kith::error::Error;
-use kith::queue::{self, MAX_ATTEMPTS, Step};
+use kith::queue::{self, MAX_FAILURES, Step};
 
 use crate::harness::{Kith, Walk, until};
 
@@ -25,7 +25,7 @@ async fn a_job_that_fails_comes_back_later_and_is_buried_at_last() {
     let kith = Kith::start().await;
     let sql = kith.sql().await;
     sql.batch("INSERT INTO jobs (kind, payload, run_at) VALUES ('unknown', '{}', '2026-01-01')").await;
-    fail(&kith, MAX_ATTEMPTS).await;
+    fail(&kith, MAX_FAILURES).await;
     assert!(!kith.step().await, "a buried job is not run");
     assert!(sql.one::<bool>("SELECT buried_at IS NOT NULL FROM jobs", &[]).await);
     let reason: String = sql.one("SELECT last_error FROM jobs", &[]).await;
@@ -45,7 +45,7 @@ async fn a_delivery_waits_for_redis_as_long_as_it_takes_and_readers_see_the_mess
         "INSERT INTO activity (user_id, channel, is_hot, generation, read_at) VALUES ($1, 'default', true, 1, now())";
     sql.execute(hot, &[&ben.viewer.user_id]).await;
     let posted = ada.post("still seen").await;
-    fail(&kith, MAX_ATTEMPTS + 2).await;
+    fail(&kith, MAX_FAILURES + 2).await;
     assert!(sql.one::<bool>("SELECT buried_at IS NULL FROM jobs", &[]).await);
     assert!(kith::worker::clock::tick(&kith.app).await.is_err(), "nothing is swept while Redis is away");
     assert_eq!(kith.again(ben).walk(Walk::First(7)).await, [posted]);
@@ -72,6 +72,35 @@ async fn a_leased_job_is_nobody_elses_until_the_lease_is_over_and_then_no_longer
     queue::settle(&mut conn, &taken, Step::Done, start).await.expect("it is held");
     drop(conn);
     kith.finish().await;
+}
+
+#[tokio::test]
+async fn a_job_that_kills_whoever_runs_it_is_buried_at_last_and_one_that_gets_on_is_not() {
+    let kith = Kith::start().await;
+    let sql = kith.sql().await;
+    sql.batch("INSERT INTO jobs (kind, payload, run_at) VALUES ('deadly', '{}', '2026-01-01')").await;
+    let mut conn = kith.app.db.get().await.expect("a connection");
+    let lease = Duration::from_secs(30);
+    // Claimed, and never heard of again.
+    let mut vanish = async |times| {
+        for _ in 0..times {
+            let job = queue::claim(&mut conn, kith.app.clock.now(), lease).await.expect("Postgres answers");
+            assert!(job.is_some());
+            kith.clock.advance(lease);
+        }
+        let job = queue::claim(&mut conn, kith.app.clock.now(), lease).await.expect("Postgres answers");
+        if let Some(job) = &job {
+            let on = Step::More(serde_json::json!({}));
+            queue::settle(&mut conn, job, on, kith.app.clock.now()).await.expect("it is held");
+        }
+        job.is_some()
+    };
+    assert!(vanish(MAX_FAILURES - 1).await);
+    assert!(vanish(MAX_FAILURES - 1).await, "it got on, so it counts anew");
+    assert!(!vanish(MAX_FAILURES).await);
+    let (buried, reason) = ("SELECT buried_at IS NOT NULL FROM jobs", "SELECT last_error FROM jobs");
+    assert!(sql.one::<bool>(buried, &[]).await);
+    assert_eq!(sql.one::<String>(reason, &[]).await, "whoever ran it vanished");
 }
 
 #[tokio::test]

@@ -13,6 +13,11 @@ pub const SESSION_LIFE_AT_MOST: TimeDelta = TimeDelta::days(365);
 /// How long a session that has ended is kept: longer than any access token of it could still be accepted.
 pub const ENDED_KEPT: TimeDelta = TimeDelta::days(1);
 
+/// How long a spent refresh token is kept, so that it is noticed if it comes again. Each token was given out with the
+/// end that its session then had, [`SESSION_LIFE`] away at most: after that nobody honest presents it. A token that is
+/// forgotten is refused as well; only its session goes on.
+pub const SPENT_KEPT: TimeDelta = SESSION_LIFE;
+
 const _: () = assert!(ENDED_KEPT.num_seconds() > 2 * (tokens::LIFE.num_seconds() + tokens::LEEWAY.num_seconds()));
 
 /// When a session ends that began at `created_at` and is refreshed at `now`, unless it is refreshed again.

@@ -162,6 +162,10 @@ async fn rotate(conn: &mut Connection, hash: &[u8], now: DateTime<Utc>) -> Resul
         diesel::update(this).set(sessions::revoked_at.eq(now)).execute(conn).await?;
         return Ok(None);
     }
+    let forgotten = refresh_tokens::used_at.lt(now - rules::SPENT_KEPT);
+    diesel::delete(refresh_tokens::table.filter(refresh_tokens::session_id.eq(session_id).and(forgotten)))
+        .execute(conn)
+        .await?;
     let expires_at = rules::session_end(session.created_at, now);
     diesel::update(this)
         .set((sessions::last_used_at.eq(now), sessions::expires_at.eq(expires_at)))

@@ -5,6 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text, Timestamptz};
 use diesel_async::RunQueryDsl;
+use redis::RedisResult;
 
 use crate::db::Connection;
 use crate::db::schema::{activity, author_channels, in_flight};
@@ -175,10 +176,15 @@ async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<()> {
     let (member, score) = (member(message), score(message));
     let mut writes = redis::pipe();
     for inbox in &inboxes {
-        writes.zadd(inbox, &member, score).ignore().zcard(inbox);
+        writes.zadd(inbox, &member, score).zcard(inbox);
     }
-    let sizes: Vec<usize> = writes.query_async(&mut kv.shared()).await?;
-    for (inbox, size) in inboxes.iter().zip(sizes) {
+    let answers: Vec<RedisResult<usize>> = writes.ignore_errors().query_async(&mut kv.shared()).await?;
+    for (inbox, answer) in inboxes.iter().zip(answers.chunks(2)) {
+        let Some(size) = size(answer)? else {
+            tracing::warn!(inbox, "this is no inbox: it is dropped");
+            redis::AsyncCommands::unlink::<_, ()>(&mut kv.shared(), inbox).await?;
+            continue;
+        };
         if size == 1 {
             // Only what was just written: no inbox was there, and this must not look like one.
             redis::AsyncCommands::unlink::<_, ()>(&mut kv.shared(), inbox).await?;
@@ -188,6 +194,16 @@ async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// How large an inbox is, from the answers to the write and the count. `None` if something else has its name: nobody
+/// else's delivery may suffer for that.
+fn size(answers: &[RedisResult<usize>]) -> RedisResult<Option<usize>> {
+    match answers.iter().find_map(|answer| answer.as_ref().err()) {
+        Some(error) if error.code() == Some("WRONGTYPE") => Ok(None),
+        Some(error) => Err(error.clone()),
+        None => Ok(answers.last().and_then(|size| size.as_ref().ok()).copied()),
+    }
 }
 
 async fn trim(kv: &Kv, inbox: &str, oldest: DateTime<Utc>) -> Result<usize> {

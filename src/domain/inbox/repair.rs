@@ -21,14 +21,19 @@ use crate::statement;
 /// How much longer than a request's life a row stays in flight: for clocks that differ.
 const MARGIN: TimeDelta = TimeDelta::seconds(5);
 
-/// Clears what was delivered longer ago than any request that runs now can be old. Answers how many.
+/// Clears at most `limit` rows of what was delivered longer ago than any request that runs now can be old. Answers how
+/// many.
 ///
 /// A reader that looked into an inbox just before a delivery finds the message in flight instead; so the
 /// row must outlive that reader.
-pub async fn sweep(conn: &mut Connection, now: DateTime<Utc>, request_timeout: Duration) -> Result<usize> {
-    let life = TimeDelta::from_std(request_timeout).unwrap_or(TimeDelta::MAX) + MARGIN;
-    let delivered = in_flight::delivered_at.lt(now - life);
-    Ok(diesel::delete(in_flight::table.filter(delivered)).execute(conn).await?)
+pub async fn sweep(conn: &mut Connection, now: DateTime<Utc>, request_timeout: Duration, limit: i64) -> Result<usize> {
+    let before = now - TimeDelta::from_std(request_timeout).unwrap_or(TimeDelta::MAX) - MARGIN;
+    let landed = in_flight::table.filter(in_flight::delivered_at.lt(before)).limit(limit);
+    let ids: Vec<i64> = landed.select(in_flight::message_id).load(conn).await?;
+    // Delivered again meanwhile, it has to age anew.
+    let still = in_flight::message_id.eq_any(&ids).and(in_flight::delivered_at.lt(before));
+    diesel::delete(in_flight::table.filter(still)).execute(conn).await?;
+    Ok(ids.len())
 }
 
 /// Notices a Redis that went back in time, and voids every inbox then. To be called before each [`sweep`]: a row

@@ -99,6 +99,8 @@ async fn a_session_ends_after_a_year_however_often_it_is_refreshed() {
         assert_eq!(ends, (kith.app.clock.now() + SESSION_LIFE).min(start + SESSION_LIFE_AT_MOST));
     }
     assert_eq!(start + SESSION_LIFE_AT_MOST - kith.app.clock.now(), TimeDelta::days(1));
+    let kept: i64 = kith.sql().await.one("SELECT count(*) FROM refresh_tokens", &[]).await;
+    assert_eq!(kept, 3, "the living one, and two that could still be known to somebody");
     kith.advance(DAY).await;
     assert_eq!(refresh(kith.anonymous(), &token).await.code(), "UNAUTHENTICATED");
     kith.finish().await;
