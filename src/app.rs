@@ -2,6 +2,7 @@
 //! Never decisions, never a transport.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use uuid::Uuid;
 
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::ids::Generator;
 use crate::kv::Kv;
 use crate::page::Cursors;
+use crate::telemetry::metrics::Metrics;
 use crate::time::Clock;
 
 /// What a request or a job needs to reach the world.
@@ -31,6 +33,8 @@ pub struct App {
     pub jobs_db: Db,
     /// Redis.
     pub kv: Kv,
+    /// What is counted and measured.
+    pub metrics: Metrics,
     /// Reads and writes cursors.
     pub cursors: Cursors,
     /// Issues and verifies access tokens.
@@ -40,6 +44,7 @@ pub struct App {
     /// Likes and unlikes, which share their commits.
     pub likes: SharedCommit<likes::model::Op>,
     holder: Uuid,
+    is_ending: AtomicBool,
 }
 
 impl App {
@@ -55,11 +60,13 @@ impl App {
             db,
             jobs_db: Db::new(&config.database_url, jobs).await?,
             kv: Kv::new(&config.redis_url).await?,
+            metrics: Metrics::new(),
             cursors: Cursors::new(&config.secrets),
             tokens: Tokens::new(&config.secrets)?,
             passwords: Passwords::new()?,
             ids: Generator::default(),
             holder: Uuid::new_v4(),
+            is_ending: AtomicBool::new(false),
             clock,
             config,
         }))
@@ -73,9 +80,25 @@ impl App {
         Ok(())
     }
 
+    /// Gives the node number back, so that another process can have it at once. No id is made from then on.
+    pub async fn release_node(&self) -> Result<()> {
+        self.ids.release();
+        db::nodes::release(&mut *self.jobs_db.get().await?, self.holder).await
+    }
+
     /// Waits until all that was taken in is written and answered; from now on nothing more is taken in.
     pub async fn finish(&self) {
         self.likes.finish().await;
+    }
+
+    /// The process was asked to end: it is not ready any more.
+    pub fn end(&self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the process was asked to end.
+    pub fn is_ending(&self) -> bool {
+        self.is_ending.load(Ordering::Relaxed)
     }
 
     /// The next id. Errors: [`crate::error::Error::Unavailable`] without a lease.

@@ -31,6 +31,11 @@ pub struct Config {
     #[arg(long, env = "KITH_ADDR", default_value = "127.0.0.1:4000")]
     pub addr: String,
 
+    /// Address and port at which operators find /metrics, /healthz and /readyz, and nobody else should. Without it a
+    /// server has /metrics at its public address, and a worker has none.
+    #[arg(long, env = "KITH_OPS_ADDR")]
+    pub ops_addr: Option<String>,
+
     /// Origins (https://host, https://host:port) whose web pages may call the API, separated by commas; * for
     /// any. Nobody is at risk by it, for a browser sends no token by itself. The playground needs none.
     #[arg(long, env = "KITH_ALLOWED_ORIGINS", default_value = "")]

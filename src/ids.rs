@@ -68,6 +68,11 @@ impl Generator {
         state.lease = Some(lease);
     }
 
+    /// Gives the lease up: no id is made until there is another.
+    pub fn release(&self) {
+        self.lock().lease = None;
+    }
+
     /// The node number held now, if any.
     pub fn node(&self) -> Option<u16> {
         self.lock().lease.as_ref().map(|lease| lease.node)

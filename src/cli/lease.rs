@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::app::App;
@@ -12,11 +13,11 @@ use crate::cli::start::{self, Outcome};
 const RETRY: Duration = Duration::from_secs(1);
 
 /// Leases a node number and keeps renewing it on the runtime that this is called on. When Postgres is
-/// away for too long the generator of ids refuses by itself; this goes on trying.
-pub async fn hold(app: &Arc<App>) -> Outcome {
+/// away for too long the generator of ids refuses by itself; this goes on trying, until the task is aborted.
+pub async fn hold(app: &Arc<App>) -> Outcome<JoinHandle<()>> {
     app.lease_node().await.map_err(|error| format!("no node number could be leased: {}", start::words(error)))?;
     let app = app.clone();
-    tokio::spawn(async move {
+    Ok(tokio::spawn(async move {
         let mut pause = app.config.node_lease / 3;
         loop {
             sleep(pause).await;
@@ -28,6 +29,5 @@ pub async fn hold(app: &Arc<App>) -> Outcome {
                 }
             };
         }
-    });
-    Ok(())
+    }))
 }

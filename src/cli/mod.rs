@@ -9,6 +9,7 @@ mod schema;
 mod seed;
 mod start;
 mod lease;
+mod listen;
 mod shutdown;
 mod usage;
 

@@ -1,11 +1,9 @@
 //! `kith serve`: answers requests and, unless told otherwise, runs the jobs that follow from them.
 
-use std::net::TcpListener;
-
 use clap::Args;
 
 use crate::cli::start::{self, Outcome};
-use crate::cli::{lease, shutdown};
+use crate::cli::{lease, listen, shutdown};
 use crate::config::Config;
 use crate::http::server;
 use crate::worker;
@@ -24,19 +22,17 @@ pub struct Serve {
 /// Serves until it is asked to end; then answers what has begun, and finishes the current steps of jobs.
 pub async fn run(serve: Serve) -> Outcome {
     let app = start::app(serve.config).await?;
-    let asked_to_end = shutdown::watch()?;
+    let mut asked_to_end = shutdown::watch(app.clone())?;
     // Ids are needed from the first request on.
-    lease::hold(&app).await?;
-    let addr = &app.config.addr;
-    let listener = TcpListener::bind(addr)
-        .map_err(|error| format!("cannot listen on {addr} (KITH_ADDR): {error}; free it or choose another"))?;
-    let local = listener.local_addr().map_err(|error| format!("cannot listen on {addr} (KITH_ADDR): {error}"))?;
-    let server = server::start(app.clone(), listener).map_err(|error| format!("cannot serve on {addr}: {error}"))?;
+    let renewing = lease::hold(&app).await?;
+    let listener = listen::bind(&app.config.addr, "KITH_ADDR")?;
+    let local = listener.local_addr().map_or(app.config.addr.clone(), |local| local.to_string());
+    let ops = listen::ops(&app)?;
+    let server = server::start(app.clone(), listener).map_err(|error| format!("cannot serve on {local}: {error}"))?;
     tracing::info!("listening on http://{local}");
 
     let jobs = (!serve.no_worker).then(|| tokio::spawn(worker::run::run(app.clone(), asked_to_end.clone())));
     let handle = server.handle();
-    let mut asked_to_end = asked_to_end;
     tokio::spawn(async move {
         if asked_to_end.wait_for(|asked| *asked).await.is_ok() {
             handle.stop(true).await;
@@ -46,6 +42,6 @@ pub async fn run(serve: Serve) -> Outcome {
     if let Some(jobs) = jobs {
         jobs.await.map_err(|error| format!("the worker broke: {error}"))?;
     }
-    app.finish().await;
+    shutdown::finish(&app, renewing, ops).await;
     Ok(())
 }

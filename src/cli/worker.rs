@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::start::{self, Outcome};
-use crate::cli::{lease, shutdown};
+use crate::cli::{lease, listen, shutdown};
 use crate::config::Config;
 use crate::worker;
 
@@ -17,10 +17,12 @@ pub struct Worker {
 /// Runs jobs until it is asked to end; then finishes the current steps.
 pub async fn run(worker: Worker) -> Outcome {
     let app = start::app(worker.config).await?;
-    let asked_to_end = shutdown::watch()?;
+    let asked_to_end = shutdown::watch(app.clone())?;
     // What a job writes may need ids.
-    lease::hold(&app).await?;
+    let renewing = lease::hold(&app).await?;
+    let ops = listen::ops(&app)?;
     tracing::info!("running jobs");
-    worker::run::run(app, asked_to_end).await;
+    worker::run::run(app.clone(), asked_to_end).await;
+    shutdown::finish(&app, renewing, ops).await;
     Ok(())
 }

@@ -91,6 +91,12 @@ impl Db {
         Ok(Self { pool })
     }
 
+    /// How many connections there are, and how many of them nobody uses.
+    pub fn connections(&self) -> (u32, u32) {
+        let state = self.pool.state();
+        (state.connections, state.idle_connections)
+    }
+
     /// A connection. Errors: [`Error::Unavailable`] when none is free in time or Postgres is away.
     pub async fn get(&self) -> Result<Pooled> {
         loop {

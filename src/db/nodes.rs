@@ -68,3 +68,16 @@ pub async fn lease(conn: &mut Connection, holder: Uuid, length: Duration, now_ms
     }
     Err(Error::Unavailable("all 1024 node numbers are taken".into()))
 }
+
+statement! {
+    /// Ends the lease of `holder`; the high water stays, so the next holder starts above it.
+    struct Release { holder: Uuid } -> ()
+    "UPDATE nodes SET leased_until = now() WHERE holder = " (holder: SqlUuid)
+    " AND leased_until > now()"
+}
+
+/// Ends the lease of `holder`, if it has one.
+pub async fn release(conn: &mut Connection, holder: Uuid) -> Result<()> {
+    Release { holder }.execute(conn).await?;
+    Ok(())
+}

@@ -16,6 +16,7 @@ use crate::graphql::gate;
 use crate::graphql::loaders::Loaders;
 use crate::graphql::messages::{Message, MessageConnection};
 use crate::page::{Arguments, Connection, Scope};
+use crate::telemetry::metrics::FeedRead;
 
 /// The questions about feeds.
 #[derive(Default)]
@@ -46,6 +47,7 @@ async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Resul
     let oldest = app.clock.now() - app.config.inbox_age();
     let reading = Reading { viewer_id: viewer.user_id, channel: &channel, request, oldest };
     let feed = Feed::open(&app.db, &app.kv, reading).await?;
+    app.metrics.feed_reads.get_or_create(&FeedRead { source: feed.source() }).inc();
     let source = FeedSource {
         ctx,
         feed,

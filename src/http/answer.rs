@@ -51,12 +51,26 @@ impl Answer {
         Self { allow: Some(allow), ..Self::refused(StatusCode::METHOD_NOT_ALLOWED, message) }
     }
 
-    /// Encodes it, every error with a code.
-    pub fn into_response(mut self, media: Media, request_id: &str) -> HttpResponse {
+    /// Gives every error a code.
+    pub fn complete(&mut self, request_id: &str) {
         self.errors.truncate(MAX_ERRORS);
         for error in &mut self.errors {
             codes::complete(error, request_id);
         }
+    }
+
+    /// `ok`, or the code of the first error.
+    pub fn outcome(&self) -> &str {
+        self.errors.first().map_or("ok", codes::code)
+    }
+
+    /// Whether anything was executed.
+    pub fn is_executed(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// Encodes it, once it is [`Answer::complete`].
+    pub fn into_response(self, media: Media) -> HttpResponse {
         let status = self.status(media);
         let mut response = HttpResponse::build(status);
         response.insert_header((header::CONTENT_TYPE, media.content_type()));

@@ -2,6 +2,7 @@
 //! it for who asks within the time allowed. Never a batch, never a form, never a mutation over GET.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 use actix_web::http::{Method, StatusCode};
@@ -36,23 +37,49 @@ pub async fn handle(request: HttpRequest, body: Payload, app: Data<Arc<App>>, sc
     let request_id = trace::request_id(&request);
     let Some(media) = accepted(request.headers()) else {
         let message = "Accept application/graphql-response+json or application/json.";
-        return Answer::refused(StatusCode::NOT_ACCEPTABLE, message).into_response(Media::Json, &request_id);
+        let mut answer = Answer::refused(StatusCode::NOT_ACCEPTABLE, message);
+        answer.complete(&request_id);
+        return answer.into_response(Media::Json);
     };
-    let answer = match timeout(app.config.request_timeout, answer(&request, body, &app, &schema)).await {
+    let (started, mut asked) = (Instant::now(), Asked::default());
+    let answering = answer(&request, body, (&app, &schema), &mut asked);
+    let mut answer = match timeout(app.config.request_timeout, answering).await {
         Ok(Ok(answer) | Err(answer)) => answer,
         Err(_) => Answer::error(codes::kith(Error::Unavailable("the request took too long".into()))),
     };
-    answer.into_response(media, &request_id)
+    answer.complete(&request_id);
+    let name = asked.name.as_deref().filter(|_| answer.is_executed());
+    app.metrics.operation(name, asked.kind, answer.outcome(), started.elapsed());
+    tracing::Span::current().record("outcome", answer.outcome());
+    answer.into_response(media)
 }
 
-async fn answer(request: &HttpRequest, body: Payload, app: &Arc<App>, schema: &Schema) -> Result<Answer, Answer> {
+/// What turned out to be asked.
+struct Asked {
+    name: Option<String>,
+    kind: &'static str,
+}
+
+impl Default for Asked {
+    fn default() -> Self {
+        Self { name: None, kind: "none" }
+    }
+}
+
+async fn answer(
+    request: &HttpRequest,
+    body: Payload,
+    (app, schema): (&Arc<App>, &Schema),
+    asked: &mut Asked,
+) -> Result<Answer, Answer> {
     let mut params = params(request, body, app.config.body_limit).await?;
     let viewer = session::claimed(app, request.headers()).map_err(|error| Answer::error(codes::kith(error)))?;
     let mut document = parse(&params).map_err(Answer::error)?;
     let (name, operation) = operation(&document, params.operation_name.as_deref()).map_err(Answer::error)?;
-    let name = name.map_or(operation.ty.to_string(), ToString::to_string);
-    tracing::Span::current().record("operation", name.get(..MAX_NAME).unwrap_or(&name));
+    let name = name.map_or("anonymous", |name| name.get(..MAX_NAME).unwrap_or(name));
     let kind = operation.ty;
+    *asked = Asked { name: Some(name.to_owned()), kind: word(kind) };
+    tracing::Span::current().record("operation", name).record("kind", asked.kind);
     if kind == OperationType::Subscription {
         let message = "There are no subscriptions.";
         return Err(Answer::error(codes::bad_input(message, None, None)));
@@ -81,6 +108,14 @@ async fn answer(request: &HttpRequest, body: Payload, app: &Arc<App>, schema: &S
     };
     live.map_err(|error| Answer::error(codes::kith(error)))?;
     Ok(Answer::executed(response))
+}
+
+fn word(kind: OperationType) -> &'static str {
+    match kind {
+        OperationType::Query => "query",
+        OperationType::Mutation => "mutation",
+        OperationType::Subscription => "subscription",
+    }
 }
 
 async fn params(request: &HttpRequest, body: Payload, limit: usize) -> Result<Params, Answer> {

@@ -22,7 +22,8 @@ pub async fn alive() -> HttpResponse {
 }
 
 /// 200 when a request could be served, 503 with the names of what is `missing` otherwise: postgres, redis,
-/// migrations (run `kith migrate`), clock (more than 500 ms from Postgres's), node (no node number is held).
+/// migrations (run `kith migrate`), clock (more than 500 ms from Postgres's), node (no node number is held),
+/// ending (the process was asked to end: send it nothing more).
 pub async fn ready(app: Data<Arc<App>>) -> HttpResponse {
     let (postgres, redis) = tokio::join!(ask_postgres(&app), app.kv.ping());
     let mut missing = postgres.unwrap_or_else(|error| {
@@ -34,6 +35,9 @@ pub async fn ready(app: Data<Arc<App>>) -> HttpResponse {
     }
     if app.next_id().is_err() {
         missing.push("node");
+    }
+    if app.is_ending() {
+        missing.push("ending");
     }
     if missing.is_empty() {
         HttpResponse::Ok().json(json!({ "status": "ready" }))

@@ -4,6 +4,7 @@
 pub mod server;
 mod graphql;
 mod media;
+mod metrics;
 mod params;
 mod session;
 mod limits;

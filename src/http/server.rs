@@ -14,7 +14,7 @@ use tracing_actix_web::TracingLogger;
 use crate::app::App;
 use crate::config::Origins;
 use crate::graphql::schema;
-use crate::http::{graphql, health, playground, trace};
+use crate::http::{graphql, health, metrics, playground, trace};
 
 /// How long a browser may remember what the API allows its origin, in seconds.
 const CORS_MAX_AGE: usize = 3600;
@@ -26,6 +26,7 @@ const CORS_MAX_AGE: usize = 3600;
 pub fn start(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {
     let schema = Data::new(schema::build());
     let (threads, grace) = (app.config.http_threads, app.config.request_timeout.as_secs());
+    let has_metrics = app.config.ops_addr.is_none();
     let app = Data::new(app);
     let make = move || {
         Routes::new()
@@ -33,19 +34,37 @@ pub fn start(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {
             .app_data(schema.clone())
             .wrap(from_fn(trace::name_in_response))
             .wrap(TracingLogger::<trace::Trace>::new())
-            .configure(|routes| route(routes, &app.config.allowed_origins))
+            .configure(|routes| {
+                if has_metrics {
+                    routes.route("/metrics", web::get().to(metrics::scrape));
+                }
+                route(routes, &app.config.allowed_origins);
+            })
     };
     let server = HttpServer::new(make).disable_signals().shutdown_timeout(grace);
     let server = if threads > 0 { server.workers(threads) } else { server };
     Ok(server.listen(listener)?.run())
 }
 
+/// Starts to serve what operators ask on `listener`, and nothing else. It goes on while `app` ends, until it is stopped.
+///
+/// Errors: those of the operating system.
+pub fn start_ops(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {
+    let app = Data::new(app);
+    let make =
+        move || Routes::new().app_data(app.clone()).route("/metrics", web::get().to(metrics::scrape)).configure(health);
+    Ok(HttpServer::new(make).disable_signals().workers(1).shutdown_timeout(1).listen(listener)?.run())
+}
+
+fn health(routes: &mut ServiceConfig) {
+    routes.route("/healthz", web::get().to(health::alive)).route("/readyz", web::get().to(health::ready));
+}
+
 fn route(routes: &mut ServiceConfig, origins: &Origins) {
     let plain = || DefaultHeaders::new().add((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
     routes
         .service(web::resource("/graphql").wrap(cors(origins)).wrap(plain()).default_service(web::to(graphql::handle)))
-        .route("/healthz", web::get().to(health::alive))
-        .route("/readyz", web::get().to(health::ready))
+        .configure(health)
         .service(
             web::scope("")
                 .wrap(Compress::default())

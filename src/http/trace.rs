@@ -1,17 +1,22 @@
 //! The id of each request, its span and its line in the log. Never tokens, variables, texts or whole
 //! addresses: a GET has its variables there.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::middleware::Next;
+use actix_web::web::Data;
 use actix_web::{Error, HttpMessage, HttpRequest};
 use tracing::Span;
 use tracing::field::Empty;
 use tracing_actix_web::RootSpanBuilder;
 use uuid::Uuid;
+
+use crate::app::App;
+use crate::telemetry::metrics::{Route, RouteOnly};
 
 /// The header that carries the id, in both directions.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -42,6 +47,8 @@ impl RootSpanBuilder for Trace {
             method = %request.method(),
             path = request.path(),
             operation = Empty,
+            kind = Empty,
+            outcome = Empty,
             status = Empty,
         );
         let mut extensions = request.extensions_mut();
@@ -55,12 +62,26 @@ impl RootSpanBuilder for Trace {
             Ok(response) => {
                 span.record("status", response.status().as_u16());
                 let started = response.request().extensions().get::<Started>().map(|started| started.0);
-                let ms = started.map(|started| started.elapsed().as_millis() as u64);
-                tracing::info!(ms, "answered");
+                let took = started.map(|started| started.elapsed()).unwrap_or_default();
+                count(response, took);
+                tracing::info!(ms = took.as_millis() as u64, "answered");
             }
             Err(error) => tracing::error!(?error, "not answered"),
         }
     }
+}
+
+fn count<B>(response: &ServiceResponse<B>, took: Duration) {
+    let Some(app) = response.request().app_data::<Data<Arc<App>>>() else { return };
+    let route = match response.request().path() {
+        "/graphql" => "/graphql",
+        "/healthz" => "/healthz",
+        "/readyz" => "/readyz",
+        "/metrics" => "/metrics",
+        _ => "playground",
+    };
+    app.metrics.requests.get_or_create(&Route { route, status: response.status().as_u16() }).inc();
+    app.metrics.request_seconds.get_or_create(&RouteOnly { route }).observe(took.as_secs_f64());
 }
 
 /// Names the id in the response.

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// How many scripts run side by side.
-const SCRIPTS: u32 = 8;
+pub const SCRIPTS: u32 = 8;
 
 /// The ways to Redis.
 #[derive(Clone)]
@@ -48,6 +48,12 @@ impl Kv {
     /// The connection that everybody shares: single commands and pipelines, nothing that blocks.
     pub fn shared(&self) -> ConnectionManager {
         self.shared.clone()
+    }
+
+    /// How many connections for scripts there are, and how many of them nobody uses.
+    pub fn connections(&self) -> (u32, u32) {
+        let state = self.owned.state();
+        (state.connections, state.idle_connections)
     }
 
     /// Whether Redis answers. Errors: [`Error::Unavailable`].

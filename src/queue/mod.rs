@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer, Jsonb, Text, Timestamptz, Uuid as SqlUuid};
+use diesel::sql_types::{BigInt, Integer, Jsonb, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
 use serde_json::Value;
 use uuid::Uuid;
@@ -59,6 +59,39 @@ pub enum Step {
     /// There is more: go on from this payload, behind whatever else waits. A long job thus never
     /// starves a short one, and a job that is killed goes on from its last saved step.
     More(Value),
+}
+
+/// How many jobs there are, and since when the oldest due one is due.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Depth {
+    /// Waiting, and their time has come.
+    pub due: i64,
+    /// Waiting for their time.
+    pub scheduled: i64,
+    /// Under lease.
+    pub running: i64,
+    /// Given up.
+    pub buried: i64,
+    /// When the oldest due job became due.
+    pub oldest_due: Option<DateTime<Utc>>,
+}
+
+statement! {
+    /// Counts jobs by where they stand.
+    struct Count { now: DateTime<Utc> } -> (BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>)
+    "SELECT count(*) FILTER (WHERE is_due), count(*) FILTER (WHERE buried_at IS NULL AND NOT is_leased AND NOT is_due),
+        count(*) FILTER (WHERE buried_at IS NULL AND is_leased), count(*) FILTER (WHERE buried_at IS NOT NULL),
+        min(run_at) FILTER (WHERE is_due)
+     FROM (SELECT jobs.*, is_leased, buried_at IS NULL AND NOT is_leased AND run_at <= moment AS is_due
+        FROM jobs, (SELECT " (now: Timestamptz)
+    "::timestamptz AS moment) AS now,
+        LATERAL (SELECT coalesce(leased_until > moment, false) AS is_leased) AS lease) AS job"
+}
+
+/// How deep the queue is.
+pub async fn depth(conn: &mut Connection, now: DateTime<Utc>) -> Result<Depth> {
+    let (due, scheduled, running, buried, oldest_due) = Count { now }.get_result(conn).await?;
+    Ok(Depth { due, scheduled, running, buried, oldest_due })
 }
 
 /// Takes in a job, in the caller's transaction. Answers whether it was taken in: a job whose
@@ -142,6 +175,20 @@ pub async fn fail(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<
 /// Gives the job back because something that it needs is away: as after a failure, but it is never buried.
 pub async fn postpone(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
     give_back(conn, job, GivenBack { reason, failures: job.failures, buried_at: None }, now).await
+}
+
+/// Hands the job back as it was before it was claimed: nothing failed, and another worker can have it at once.
+pub async fn hand_back(conn: &mut Connection, job: &Job) -> Result<()> {
+    let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
+    let rows = diesel::update(mine)
+        .set((
+            jobs::attempts.eq(jobs::attempts - 1),
+            jobs::leased_until.eq(None::<DateTime<Utc>>),
+            jobs::lease.eq(None::<Uuid>),
+        ))
+        .execute(conn)
+        .await?;
+    held(rows, job)
 }
 
 struct GivenBack<'a> {

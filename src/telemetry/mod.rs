@@ -1,5 +1,7 @@
 //! The log: where it goes, what is in it and how it looks. Never what is worth logging.
 
+pub mod metrics;
+
 use std::io::{IsTerminal, stderr};
 
 use tracing_subscriber::EnvFilter;

@@ -2,13 +2,15 @@
 //! Never SQL, never how a job is leased.
 
 use crate::app::App;
-use crate::domain::events::{self, Event};
+use crate::domain::events::{self, Event, Progress};
 use crate::domain::inbox;
 use crate::domain::inbox::deliver::{Delivery, deliver};
 use crate::domain::inbox::model::Reader;
 use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
+use crate::ids;
 use crate::queue::{Job, Step};
+use crate::telemetry::metrics::Pass;
 
 /// Does the next step of what follows from the event in `job`.
 pub async fn react(app: &App, job: &Job) -> Result<Step> {
@@ -29,12 +31,22 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
                 oldest,
             };
             let delivered = deliver(&mut conn, &app.kv, delivery, &app.clock).await?;
+            let pass = if matches!(progress, Progress::HeadStart { .. }) { "head_start" } else { "all" };
+            let (metrics, lag) = (&app.metrics, app.clock.now() - ids::time_of(message_id));
+            metrics.deliveries.get_or_create(&Pass { pass }).inc_by(delivered.inboxes as u64);
+            if delivered.inboxes > 0 {
+                let lag = lag.as_seconds_f64().max(0.0);
+                metrics.delivery_lag.get_or_create(&Pass { pass }).observe(lag);
+            }
             delivered.next.map(|progress| Event::MessagePosted { message_id, author_id, channel, progress })
         }
         Event::InboxMissed { user_id, channel } => {
             inbox::write::heat(&mut conn, user_id, &channel, app.clock.now()).await?;
             let is_settled =
                 inbox::repair::build(&mut conn, &app.kv, Reader { user_id, channel: &channel }, oldest).await?;
+            if is_settled {
+                app.metrics.inbox_builds.inc();
+            }
             (!is_settled).then_some(Event::InboxMissed { user_id, channel })
         }
     };

@@ -18,6 +18,7 @@ mod inbox;
 mod known_bugs;
 mod likes;
 mod messages;
+mod metrics;
 mod migrations;
 mod oracle;
 mod pages;

@@ -9,5 +9,5 @@ mod pull;
 pub mod read;
 pub mod repair;
 mod scripts;
-mod state;
+pub mod state;
 pub mod write;

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::ids;
 use crate::kv::{Kv, keys};
 use crate::page::Request;
+use crate::telemetry::metrics::Source;
 
 /// Fewer references without a reason than this are not worth a build.
 const STALE: usize = 10;
@@ -27,6 +28,7 @@ pub struct Feed {
     db: Db,
     window: Option<Window>,
     is_missed: bool,
+    source: Source,
     read_at: Option<DateTime<Utc>>,
     /// Below this nobody is merged; what was last pulled before it lies below the horizon.
     floor: i64,
@@ -62,22 +64,43 @@ impl Feed {
         };
         let (members, state) = join!(members(kv, viewer_id, channel), ask);
         let state = state?;
-        let (mut window, mut is_missed) = (None, false);
-        match members {
-            Ok((heartbeat, members)) => {
-                window = state.validity.and_then(|validity| Window::parse(&members, validity));
-                is_missed = window.is_none();
-                // Redis may have lost what it had when Postgres was told of a later one; the next tick finds out.
-                if heartbeat < state.heartbeat {
-                    window = None;
-                }
+        let found = members.map(|(heartbeat, members)| {
+            (heartbeat, state.validity.and_then(|validity| Window::parse(&members, validity)))
+        });
+        let is_missed = matches!(found, Ok((_, None)));
+        let (window, source) = match found {
+            Ok((_, None)) => (None, Source::NoInbox),
+            // Redis may have lost what it had when Postgres was told of a later one; the next tick finds out.
+            Ok((heartbeat, _)) if heartbeat < state.heartbeat => (None, Source::RedisBehind),
+            Ok((_, Some(window))) => match window.complete(&state, floor) {
+                Some(window) => (Some(window), Source::Inbox),
+                None => (None, Source::Backlog),
+            },
+            Err(error) => {
+                tracing::warn!(?error, "the inbox could not be read");
+                (None, Source::RedisAway)
             }
-            Err(error) => tracing::warn!(?error, "the inbox could not be read"),
-        }
-        let window = window.and_then(|window: Window| window.complete(&state, floor));
+        };
         let State { read_at, has_pulled, older, newer, .. } = state;
         let channel = channel.to_owned();
-        Ok(Self { viewer_id, channel, db: db.clone(), window, is_missed, read_at, floor, has_pulled, older, newer })
+        Ok(Self {
+            viewer_id,
+            channel,
+            db: db.clone(),
+            window,
+            is_missed,
+            source,
+            read_at,
+            floor,
+            has_pulled,
+            older,
+            newer,
+        })
+    }
+
+    /// What it is read from above the horizon.
+    pub fn source(&self) -> Source {
+        self.source
     }
 
     /// Whether there is no valid inbox and one should be built.

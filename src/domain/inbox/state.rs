@@ -178,3 +178,14 @@ pub async fn state(conn: &mut Connection, of: Reader<'_>, looks: Looks, floor: i
         newer: Slice { from: above, limit: newer, references: part(NEWER) },
     })
 }
+
+statement! {
+    /// How many messages are in flight, the oldest of them, and the epoch.
+    struct Flight {} -> (BigInt, Nullable<BigInt>, BigInt)
+    "SELECT count(in_flight.*), min(message_id), max(epoch) FROM inbox_epoch LEFT JOIN in_flight ON true"
+}
+
+/// How many messages are in flight, the id of the oldest of them, and the epoch of all inboxes.
+pub async fn flight(conn: &mut Connection) -> Result<(i64, Option<i64>, i64)> {
+    Ok(Flight {}.get_result(conn).await?)
+}

@@ -1,0 +1,31 @@
+//! Binds the addresses that a process listens on, and says what is wrong with one in a sentence.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+
+use actix_web::dev::ServerHandle;
+
+use crate::app::App;
+use crate::cli::start::Outcome;
+use crate::http::server;
+
+/// Binds `addr`, which `variable` holds.
+pub fn bind(addr: &str, variable: &str) -> Outcome<TcpListener> {
+    if !addr.contains(':') {
+        return Err(format!("{variable} lacks a port: write {addr}:4000 or the like"));
+    }
+    TcpListener::bind(addr)
+        .map_err(|error| format!("cannot listen on {addr} ({variable}): {error}; free it or choose another"))
+}
+
+/// Serves what operators ask, if there is an address for it, until the handle is told to stop.
+pub fn ops(app: &Arc<App>) -> Outcome<Option<ServerHandle>> {
+    let Some(addr) = &app.config.ops_addr else { return Ok(None) };
+    let listener = bind(addr, "KITH_OPS_ADDR")?;
+    let server =
+        server::start_ops(app.clone(), listener).map_err(|error| format!("cannot serve on {addr}: {error}"))?;
+    let handle = server.handle();
+    tokio::spawn(server);
+    tracing::info!("metrics and health on http://{addr}");
+    Ok(Some(handle))
+}
