@@ -44,8 +44,9 @@ async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Resul
     let channel = rules::channel(&channel, &app.config.channels)?;
     let scope = Scope::new(Connection::Feed, 0, &channel);
     let request = arguments.parse(&app.cursors, scope)?;
-    let oldest = app.clock.now() - app.config.inbox_age();
-    let reading = Reading { viewer_id: viewer.user_id, channel: &channel, request, oldest };
+    let now = app.clock.now();
+    let oldest = now - app.config.inbox_age();
+    let reading = Reading { viewer_id: viewer.user_id, channel: &channel, request, oldest, now };
     let feed = Feed::open(&app.db, &app.kv, reading).await?;
     app.metrics.feed_reads.get_or_create(&FeedRead { source: feed.source() }).inc();
     let source = FeedSource {

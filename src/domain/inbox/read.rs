@@ -21,6 +21,9 @@ const STALE: usize = 10;
 /// How much later than it was last noted a reading is noted again.
 const NOTED_FOR: TimeDelta = TimeDelta::minutes(5);
 
+/// No clock is further ahead than this: one that is off by half a second makes no ids (`/readyz`).
+const AHEAD: TimeDelta = TimeDelta::days(1);
+
 /// A feed that is being read.
 pub struct Feed {
     viewer_id: i64,
@@ -32,6 +35,8 @@ pub struct Feed {
     read_at: Option<DateTime<Utc>>,
     /// Below this nobody is merged; what was last pulled before it lies below the horizon.
     floor: i64,
+    /// Above this there is nothing, and so no partition is looked into.
+    ceiling: i64,
     has_pulled: bool,
     older: Slice,
     newer: Slice,
@@ -48,6 +53,8 @@ pub struct Reading<'a> {
     pub request: Request,
     /// The age beyond which inboxes hold nothing: the moment of it.
     pub oldest: DateTime<Utc>,
+    /// The present moment.
+    pub now: DateTime<Utc>,
 }
 
 impl Feed {
@@ -56,8 +63,9 @@ impl Feed {
     /// What was committed before is in the window, in flight, or by somebody who is pulled. A delivery that happens
     /// between the two looks is still in flight at the second, for a row stays longer than a request lives.
     pub async fn open(db: &Db, kv: &Kv, reading: Reading<'_>) -> Result<Self> {
-        let Reading { viewer_id, channel, request, oldest } = reading;
+        let Reading { viewer_id, channel, request, oldest, now } = reading;
         let floor = ids::floor_of_ms(oldest.timestamp_millis());
+        let ceiling = ids::floor_of_ms((now + AHEAD).timestamp_millis());
         let ask = async {
             let mut conn = db.get().await?;
             state(&mut conn, Reader { user_id: viewer_id, channel }, request.into(), floor).await
@@ -92,6 +100,7 @@ impl Feed {
             source,
             read_at,
             floor,
+            ceiling,
             has_pulled,
             older,
             newer,
@@ -157,6 +166,7 @@ impl Feed {
     }
 
     async fn pull_older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
+        let below = below.min(self.ceiling);
         pull::older(&mut *self.db.get().await?, self.reader(), below, limit).await
     }
 
