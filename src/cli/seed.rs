@@ -1,6 +1,7 @@
 //! `kith seed`: fills an empty database with a demo world. Never SQL.
 
 use std::sync::Mutex;
+use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use clap::Args;
@@ -10,10 +11,13 @@ use crate::cli::start::{self, Outcome};
 use crate::config::Channels;
 use crate::db;
 use crate::domain::auth::passwords::Passwords;
-use crate::domain::seed::model::{GUESTS, PASSWORD, Size};
-use crate::domain::seed::{world, write};
+use crate::domain::seed::model::{Plan, Size};
+use crate::domain::seed::rules::{self, GUESTS, Guest, PASSWORD};
+use crate::domain::seed::world::World;
+use crate::domain::seed::write;
 use crate::domain::users::rules::Password;
 use crate::error::Error;
+use crate::time::Clock;
 
 /// What `kith seed` needs to know.
 #[derive(Args)]
@@ -28,19 +32,19 @@ pub struct Seed {
 
     /// How many people.
     #[arg(long, default_value_t = 200)]
-    users: usize,
+    users: u32,
 
     /// How many follows.
     #[arg(long, default_value_t = 4000)]
-    follows: usize,
+    follows: u32,
 
     /// How many messages.
     #[arg(long, default_value_t = 2000)]
-    messages: usize,
+    messages: u32,
 
     /// How many likes.
     #[arg(long, default_value_t = 8000)]
-    likes: usize,
+    likes: u32,
 
     /// The same number makes the same world.
     #[arg(long, default_value_t = 1)]
@@ -58,11 +62,9 @@ pub struct Seed {
 /// Makes a world and writes it, then prints who can log in.
 pub async fn run(seed: Seed) -> Outcome {
     let size = Size { users: seed.users, follows: seed.follows, messages: seed.messages, likes: seed.likes };
-    size.check()?;
-    let until = seed.until.unwrap_or_else(Utc::now);
-    if until > Utc::now() {
-        return Err("--until must not lie ahead: ids carry the time".into());
-    }
+    let now = Clock::System.now();
+    let until = seed.until.unwrap_or(now);
+    rules::check(size, until, now).map_err(argument)?;
     start::migrated(&seed.database_url).await?;
     let mut conn = db::connect(&seed.database_url).await.map_err(start::database)?;
     let is_inhabited = write::is_inhabited(&mut conn).await.map_err(start::database)?;
@@ -74,7 +76,10 @@ pub async fn run(seed: Seed) -> Outcome {
             "there are people in this database already: a demo world needs one of its own (DATABASE_URL)".into()
         );
     }
-    let world = world::make(size, seed.seed, until, seed.channels.names());
+    let channels = seed.channels.names().to_vec();
+    let begin = Instant::now();
+    let world = World::make(Plan { size, seed: seed.seed, until_ms: until.timestamp_millis(), channels });
+    eprintln!("made up in {:.1} s", begin.elapsed().as_secs_f64());
     let password = Password::typed(PASSWORD);
     let hash = Passwords::new().map_err(fault)?.hash(password).await.map_err(fault)?;
     let bar = Mutex::new(Bar::default());
@@ -83,14 +88,25 @@ pub async fn run(seed: Seed) -> Outcome {
             bar.show(stage, done, all);
         }
     };
-    write::fill(&mut conn, &world, &hash, until, &show)
+    write::fill(&mut conn, &world, &hash, &show)
         .await
         .map_err(|error| format!("nothing was seeded: {}", start::words(error)))?;
+    write::settle(&mut conn, &show)
+        .await
+        .map_err(|error| format!("the world is there, but not its statistics: {}", start::words(error)))?;
     println!("Everybody has the password {PASSWORD}, so never use this world in production. Log in as one of");
-    for (handle, name, ..) in GUESTS {
-        println!("  {handle}  ({name})");
+    for Guest { handle, display_name, .. } in GUESTS {
+        println!("  {handle}  ({display_name})");
     }
     Ok(())
+}
+
+/// What is wrong with an argument.
+fn argument(error: Error) -> String {
+    match error {
+        Error::BadUserInput { field, message } => format!("--{field} is not valid: {message}"),
+        other => fault(other),
+    }
 }
 
 fn fault(error: Error) -> String {

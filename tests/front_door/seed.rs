@@ -34,15 +34,30 @@ async fn content(sql: &Sql) -> Vec<String> {
 #[tokio::test]
 async fn a_world_is_what_a_real_history_would_have_left() {
     let kith = Kith::start().await;
+    let sql = kith.sql().await;
+    // A process that is gone had this number; who knows what ids it made.
+    sql.batch("INSERT INTO nodes VALUES (1023, gen_random_uuid(), now() - interval '1 day', 0)").await;
     let output = seed(&kith, "7");
     assert!(output.status.success(), "{output:?}");
     let printed = String::from_utf8(output.stdout).expect("UTF-8");
-    let sql = kith.sql().await;
     for (table, rows) in
         [("users", 80), ("follows", 1200), ("messages", 900), ("likes", 2000), ("jobs", 0), ("in_flight", 0)]
     {
         assert_eq!(sql.one::<i64>(&format!("SELECT count(*) FROM {table}"), &[]).await, rows, "{table}");
     }
+    let ids = "SELECT id, created_at FROM users UNION ALL SELECT id, created_at FROM follows
+        UNION ALL SELECT id, created_at FROM messages UNION ALL SELECT id, created_at FROM likes";
+    let off = format!(
+        "SELECT count(*) - count(DISTINCT id) + count(*) FILTER (WHERE (id >> 12) & 1023 <> 1022
+        OR (id >> 22) + 1767225600000 <> extract(epoch FROM created_at) * 1000) FROM ({ids}) AS made"
+    );
+    assert_eq!(sql.one::<i64>(&off, &[]).await, 0, "ids are of their moment and of a node that nobody had");
+    let heads = "SELECT count(*) FROM author_channels FULL JOIN (SELECT author_id, channel, max(id) AS newest_id
+        FROM messages GROUP BY 1, 2) AS found USING (author_id, channel, newest_id)
+        WHERE found.author_id IS NULL OR is_pulled IS NOT false";
+    assert_eq!(sql.one::<i64>(heads, &[]).await, 0);
+    assert_eq!(sql.one::<i64>("SELECT count(*) FROM messages WHERE channel = 'work'", &[]).await.signum(), 1);
+    assert_eq!(sql.one::<i64>("SELECT count(*) FROM likes WHERE user_id = author_id", &[]).await, 0);
     for handle in ["grace_demo", "jonas_demo", "yuki_demo"] {
         assert!(printed.contains(handle), "{printed}");
         let log_in = "mutation($input: LogInInput!) { logIn(input: $input) { tokens { accessToken } } }";
@@ -83,7 +98,9 @@ async fn a_world_that_cannot_be_is_refused_in_one_line() {
     for (arguments, word) in [
         (["--users", "10", "--follows", "91"], "--follows"),
         (["--users", "1", "--messages", "2"], "--users"),
+        (["--messages", "2", "--likes", "399"], "--likes"),
         (["--until", "2099-01-01T00:00:00Z", "--seed", "1"], "--until"),
+        (["--until", "2025-12-31T00:00:00Z", "--seed", "1"], "--until"),
     ] {
         let output = kith_with(&kith, &[&["seed"], &arguments[..]].concat());
         let said = String::from_utf8_lossy(&output.stderr);

@@ -1,9 +1,15 @@
-//! A demo world: believable people, whom they follow, what they post and like. The same sizes, seed and moment make the same
-//! world. Everything but `write` is pure. Never for production: all of its people share one password.
+//! A believable world to try Kith on: who there is, follows, posts and likes is made up by rules (the same each time,
+//! without looking at anything) and then written into an empty database in one go.
 
-mod graph;
-mod ids;
+mod chance;
+mod follows;
+mod likes;
 pub mod model;
-mod phrases;
+mod names;
+mod people;
+mod posts;
+pub mod rules;
+mod texts;
+mod words;
 pub mod world;
 pub mod write;

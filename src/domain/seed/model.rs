@@ -1,114 +1,99 @@
-//! The shapes of a demo world, and which sizes there are. Never how it is made.
+//! The shapes of a made-up world. People and messages are named by their numbers, from 0; ids come when it is written.
 
-/// The password of everybody in a demo world.
-pub const PASSWORD: &str = "kith-demo-world";
+use serde_json::Value;
 
-/// The first people of every world, for whoever wants to look around: handle, display name, language, how many they follow.
-pub const GUESTS: [(&str, &str, usize, usize); 3] =
-    [("grace_demo", "Grace Bennett", 0, 60), ("jonas_demo", "Jonas Weber", 1, 40), ("yuki_demo", "田中雪", 7, 25)];
+use crate::domain::messages::model::Kind;
+use crate::domain::seed::words::Language;
 
-/// How large a world is.
+/// How much there shall be of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// People.
-    pub users: usize,
-    /// Who follows whom.
-    pub follows: usize,
+    pub users: u32,
+    /// Pairs of people one of whom follows the other.
+    pub follows: u32,
     /// Messages.
-    pub messages: usize,
-    /// Likes of messages.
-    pub likes: usize,
+    pub messages: u32,
+    /// Pairs of a person and a message that they like.
+    pub likes: u32,
 }
 
-impl Size {
-    /// A sentence, when no world is of this size.
-    pub fn check(self) -> Result<(), String> {
-        let Self { users, follows, messages, likes } = self;
-        let (follow_limit, like_limit) =
-            (users.saturating_mul(users.saturating_sub(1)), users.saturating_mul(messages));
-        if u32::try_from(users).is_err() || u32::try_from(messages).is_err() {
-            return Err("--users and --messages are at most 4294967295".into());
-        }
-        if users < GUESTS.len() {
-            return Err(format!("--users must be at least {}: the demo people", GUESTS.len()));
-        }
-        if follows > follow_limit {
-            return Err(format!(
-                "--follows is at most {follow_limit}: {users} people can follow each other no more often"
-            ));
-        }
-        if likes > like_limit {
-            return Err(format!("--likes is at most {like_limit}: each person likes a message once"));
-        }
-        Ok(())
-    }
+/// What a world follows from, all of it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How much.
+    pub size: Size,
+    /// What the chance in it starts from.
+    pub seed: u64,
+    /// When its history ends: milliseconds since the Unix epoch.
+    pub until_ms: i64,
+    /// What can be posted to; the first one is used most.
+    pub channels: Vec<String>,
 }
 
 /// Somebody.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Person {
-    /// Snowflake; when they joined.
-    pub id: i64,
-    /// Unique.
+    /// As in mentions; nobody else's.
     pub handle: String,
     /// As shown.
     pub display_name: String,
-    /// About themselves.
+    /// May be empty.
     pub bio: String,
-    /// The number of the language.
-    pub language: usize,
-    /// What they talk about.
-    pub topics: [&'static str; 2],
+    /// When they signed up: milliseconds since the Unix epoch.
+    pub joined_ms: i64,
+    /// What they write.
+    pub(super) language: &'static Language,
+    /// Their clock.
+    pub(super) utc_hours: i64,
+    /// What they care about, most of all the first: numbers of `words::TOPICS`.
+    pub(super) topics: [usize; 3],
+    /// A channel that they post to besides the first one.
+    pub(super) second_channel: usize,
 }
 
-/// The first follows the second; people by their number.
+/// One follows another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Follow {
-    /// Snowflake; since when.
-    pub id: i64,
     /// Who follows.
     pub follower: u32,
     /// Whom.
     pub followee: u32,
+    /// Since when: milliseconds since the Unix epoch.
+    pub ms: i64,
 }
 
-/// What somebody posted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message but for its text, which is made when it is written: see `World::text`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Post {
-    /// Snowflake; when.
-    pub id: i64,
-    /// The number of the author.
+    /// Who wrote it.
     pub author: u32,
-    /// The channel.
-    pub channel: String,
-    /// `text` or `image`.
-    pub kind: &'static str,
-    /// One line, if any.
-    pub title: Option<String>,
-    /// The text.
-    pub content: String,
+    /// When: milliseconds since the Unix epoch.
+    pub ms: i64,
+    /// Where to: a number of the plan's channels.
+    pub channel: usize,
+    /// What it mainly is.
+    pub kind: Kind,
 }
 
-/// Who liked what.
+/// Somebody likes a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Like {
-    /// Snowflake; when.
-    pub id: i64,
-    /// The number of the message.
-    pub post: u32,
-    /// The number of the person.
+    /// Who.
     pub user: u32,
+    /// What.
+    pub message: u32,
+    /// Since when: milliseconds since the Unix epoch.
+    pub ms: i64,
 }
 
-/// A whole world.
-#[derive(Clone, Debug, PartialEq)]
-pub struct World {
-    /// The people; the guests come first.
-    pub people: Vec<Person>,
-    /// Whom they follow.
-    pub follows: Vec<Follow>,
-    /// What they posted, oldest first.
-    pub posts: Vec<Post>,
-    /// What they liked.
-    pub likes: Vec<Like>,
+/// What a message says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// One line, sometimes.
+    pub title: Option<String>,
+    /// 10 to 500 characters.
+    pub content: String,
+    /// What an app would keep with an image or a video.
+    pub extra: Value,
 }

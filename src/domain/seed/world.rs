@@ -1,293 +1,236 @@
-//! The making of a demo world: who there is, who follows whom, who said what when, and who liked it.
+//! A made-up world as a whole: the same from the same plan, on every machine. Never how it is written down.
 
-use chrono::{DateTime, TimeDelta, Utc};
-use rand::seq::{IndexedRandom, SliceRandom};
-use rand::{Rng, SeedableRng};
-// Unlike rand's standard generator this one never changes, so a seed names a world for good.
-use rand_chacha::ChaCha8Rng;
+use std::time::{Duration, Instant};
 
-use crate::domain::seed::graph::{Pairs, Weighted, zipf};
-use crate::domain::seed::ids::Ids;
-use crate::domain::seed::model::{Follow, GUESTS, Like, Person, Post, Size, World};
-use crate::domain::seed::phrases::{LANGUAGES, TOPICS};
-use crate::ids::{EPOCH_MS, ms_of};
+use crate::domain::seed::chance::{Stream, stream};
+use crate::domain::seed::model::{Follow, Like, Person, Plan, Post, Text};
+use crate::domain::seed::{follows, likes, people, posts, texts};
+use crate::error::{Error, Result};
+use crate::ids::{Generator, Lease};
 
-/// For how long people have been there, have followed and have posted, at most.
-const JOINED: TimeDelta = TimeDelta::days(300);
-const POSTED: TimeDelta = TimeDelta::days(90);
-
-/// Makes the world of `size` and `seed` that ends at `until`, with messages in `channels`, the first of which has most.
-///
-/// [`Size::check`] it before.
-pub fn make(size: Size, seed: u64, until: DateTime<Utc>, channels: &[String]) -> World {
-    let mut maker =
-        Maker { rng: ChaCha8Rng::seed_from_u64(seed), ids: Ids::default(), until_ms: until.timestamp_millis() };
-    let people = maker.people(size.users);
-    // Who is popular is a matter of chance.
-    let mut ranks: Vec<usize> = (0..people.len()).collect();
-    ranks.shuffle(&mut maker.rng);
-    let popularity: Vec<f64> = ranks.into_iter().map(zipf).collect();
-    let follows = maker.follows(size.follows, &people, &popularity);
-    let posts = maker.posts(size.messages, &people, channels);
-    let likes = maker.likes(size.likes, &people, &follows, &posts, &popularity);
-    World { people, follows, posts, likes }
+/// Who there is, and what they did.
+#[derive(Debug)]
+pub struct World {
+    /// What it follows from.
+    pub plan: Plan,
+    /// By number.
+    pub people: Vec<Person>,
+    /// Each pair once.
+    pub follows: Vec<Follow>,
+    /// By number, oldest first.
+    pub posts: Vec<Post>,
+    /// Each pair once.
+    pub likes: Vec<Like>,
 }
 
-struct Maker {
-    rng: ChaCha8Rng,
-    ids: Ids,
-    until_ms: i64,
+/// The ids of everything, in the same order.
+#[derive(Debug, Default)]
+pub struct Ids {
+    /// Of the people.
+    pub people: Vec<i64>,
+    /// Of the follows.
+    pub follows: Vec<i64>,
+    /// Of the messages.
+    pub posts: Vec<i64>,
+    /// Of the likes.
+    pub likes: Vec<i64>,
 }
 
-impl Maker {
-    fn people(&mut self, count: usize) -> Vec<Person> {
-        // English and a few others are spoken by more people.
-        let spoken = Weighted::new((0..LANGUAGES.len()).map(|number| (number as u32, zipf(number))));
-        let mut people = Vec::with_capacity(count);
-        for number in 0..count {
-            let language = spoken.draw(&mut self.rng).map_or(0, |language| language as usize);
-            let (display_name, [given, family]) = LANGUAGES[language].name(&mut self.rng);
-            let short = &family[..1];
-            let form = self.rng.random_range(0..4);
-            // A number makes it unique, as it does everywhere.
-            let handle = match form {
-                0 => format!("{given}_{family}{number}"),
-                1 => format!("{given}{number}"),
-                2 => format!("{given}_{short}{number}"),
-                _ => format!("{family}_{given}{number}"),
-            };
-            let (handle, display_name, language) = match GUESTS.get(number) {
-                Some((handle, display_name, language, _)) => {
-                    ((*handle).to_owned(), (*display_name).to_owned(), *language)
-                }
-                None => (handle, display_name, language),
-            };
-            let joined = self.moment(JOINED, 1.0);
-            let topics = [self.topic(), self.topic()];
-            let bio = if self.rng.random_bool(0.8) { LANGUAGES[language].bio(&mut self.rng) } else { String::new() };
-            people.push(Person { id: self.ids.at(joined), handle, display_name, bio, language, topics });
+impl World {
+    /// Makes it up.
+    pub fn make(plan: Plan) -> Self {
+        let people = people::make(&plan);
+        let follows = follows::make(&plan, &people);
+        let posts = posts::make(&plan, &people);
+        let likes = likes::make(&plan, &people, &follows, &posts);
+        Self { plan, people, follows, posts, likes }
+    }
+
+    /// What the message of this number says. Made each time it is asked for: a large world is mostly text.
+    pub fn text(&self, number: u32) -> Text {
+        let post = self.posts[number as usize];
+        let mut rng = stream(self.plan.seed, Stream::Text(number));
+        texts::make(&mut rng, &self.people[post.author as usize], post.kind)
+    }
+
+    /// An id for everything, made in the order of its moment by whoever has `node` to themselves, and always had.
+    ///
+    /// Errors: [`Error::Unavailable`] when so much happened in the last moments that ids would lie ahead of the end.
+    pub fn ids(&self, node: u16) -> Result<Ids> {
+        let mut ids = Ids {
+            people: vec![0; self.people.len()],
+            follows: vec![0; self.follows.len()],
+            posts: vec![0; self.posts.len()],
+            likes: vec![0; self.likes.len()],
+        };
+        let mut moments: Vec<(i64, &mut i64)> = Vec::with_capacity(self.follows.len() + self.likes.len());
+        moments.extend(self.people.iter().map(|it| it.joined_ms).zip(&mut ids.people));
+        moments.extend(self.follows.iter().map(|it| it.ms).zip(&mut ids.follows));
+        moments.extend(self.posts.iter().map(|it| it.ms).zip(&mut ids.posts));
+        moments.extend(self.likes.iter().map(|it| it.ms).zip(&mut ids.likes));
+        // Stable: who signs up in a millisecond does so before anything else happens in it.
+        moments.sort_by_key(|(ms, _)| *ms);
+        let generator = Generator::default();
+        let deadline = Instant::now() + Duration::from_secs(3600);
+        generator.hold(Lease { node, floor_ms: 0, high_water_ms: self.plan.until_ms, deadline });
+        for (ms, id) in moments {
+            *id = generator.next(ms).map_err(|_| Error::Unavailable("too much happens at the end".into()))?;
         }
-        people
-    }
-
-    fn topic(&mut self) -> &'static str {
-        TOPICS.choose(&mut self.rng).copied().unwrap_or(TOPICS[0])
-    }
-
-    /// A moment of the last `span`, milliseconds since the Unix epoch; the larger `lateness`, the more of them are late.
-    fn moment(&mut self, span: TimeDelta, lateness: f64) -> i64 {
-        let span = span.num_milliseconds().min(self.until_ms - 1 - EPOCH_MS);
-        self.until_ms - 1 - (self.rng.random::<f64>().powf(lateness) * span as f64) as i64
-    }
-
-    /// A moment of the last `span`, rather by day than by night.
-    fn waking_moment(&mut self, span: TimeDelta, lateness: f64) -> i64 {
-        const DAY_MS: i64 = 86_400_000;
-        loop {
-            let moment = self.moment(span, lateness);
-            let hour = (moment % DAY_MS) as f64 / DAY_MS as f64 * 24.0;
-            // Most at six in the evening, a fifth of that twelve hours later.
-            let awake = 0.6 + 0.4 * ((hour - 18.0) / 12.0 * std::f64::consts::PI).cos();
-            if self.rng.random::<f64>() < awake {
-                return moment;
-            }
-        }
-    }
-
-    fn follows(&mut self, count: usize, people: &[Person], popularity: &[f64]) -> Vec<Follow> {
-        let numbers = || 0..people.len() as u32;
-        let everybody = Weighted::new(numbers().map(|number| (number, popularity[number as usize])));
-        let circles: Vec<Weighted> = (0..LANGUAGES.len())
-            .map(|language| {
-                let speakers = numbers().filter(|number| people[*number as usize].language == language);
-                Weighted::new(speakers.map(|number| (number, popularity[number as usize])))
-            })
-            .collect();
-        // Some follow very many, most a few dozen.
-        let curious: Vec<(u32, f64)> =
-            numbers().map(|number| (number, self.rng.random::<f64>().powi(-1).sqrt())).collect();
-        let curious = Weighted::new(curious.into_iter());
-        let mut pairs = Pairs::default();
-        let rng = &mut self.rng;
-        let pick = |follower: u32, rng: &mut ChaCha8Rng| {
-            let circle = if rng.random_bool(0.7) { &circles[people[follower as usize].language] } else { &everybody };
-            circle.draw(rng).filter(|followee| *followee != follower)
-        };
-        for (guest, (.., follows)) in GUESTS.iter().enumerate() {
-            let enough = (pairs.list.len() + follows.min(&(people.len() / 2))).min(count);
-            let guest = guest as u32;
-            pairs.fill(enough, || Some((guest, pick(guest, rng)?)), std::iter::empty());
-        }
-        let mut returned: Option<(u32, u32)> = None;
-        let draw = || {
-            if let Some(back) = returned.take() {
-                return Some(back);
-            }
-            let follower = curious.draw(rng)?;
-            let followee = pick(follower, rng)?;
-            // Who is not much more popular often follows back.
-            if rng.random::<f64>() < 0.4 * (popularity[follower as usize] / popularity[followee as usize]).min(1.0) {
-                returned = Some((followee, follower));
-            }
-            Some((follower, followee))
-        };
-        let all = numbers().flat_map(|a| numbers().filter(move |b| *b != a).map(move |b| (a, b)));
-        pairs.fill(count, draw, all);
-        let follow = |(follower, followee): (u32, u32)| {
-            let both = ms_of(people[follower as usize].id).max(ms_of(people[followee as usize].id));
-            let at = both + ((self.until_ms - 1 - both) as f64 * self.rng.random::<f64>()) as i64;
-            Follow { id: self.ids.at(at), follower, followee }
-        };
-        pairs.list.into_iter().map(follow).collect()
-    }
-
-    fn posts(&mut self, count: usize, people: &[Person], channels: &[String]) -> Vec<Post> {
-        // A few post all the time, many hardly ever.
-        let talkative: Vec<(u32, f64)> =
-            (0..people.len() as u32).map(|number| (number, zipf(self.rng.random_range(0..people.len())))).collect();
-        let talkative = Weighted::new(talkative.into_iter());
-        let mut drawn: Vec<(i64, u32)> = (0..count)
-            .filter_map(|_| {
-                let author = talkative.draw(&mut self.rng)?;
-                let joined = ms_of(people[author as usize].id);
-                let mut at = self.waking_moment(POSTED, 1.6);
-                if at <= joined {
-                    at = joined + ((self.until_ms - 1 - joined) as f64 * self.rng.random::<f64>()) as i64;
-                }
-                Some((at, author))
-            })
-            .collect();
-        drawn.sort_unstable();
-        drawn.into_iter().map(|(at, author)| self.post(at, author, &people[author as usize], channels)).collect()
-    }
-
-    fn post(&mut self, at: i64, author: u32, person: &Person, channels: &[String]) -> Post {
-        let topic = person.topics.choose(&mut self.rng).copied().unwrap_or(TOPICS[0]);
-        // Many write in a second language now and then.
-        let language = if self.rng.random_bool(0.9) { person.language } else { 0 };
-        let language = &LANGUAGES[language];
-        let channel = match channels {
-            [first, others @ ..] if others.is_empty() || self.rng.random_bool(0.9) => first,
-            [_, others @ ..] => others.choose(&mut self.rng).unwrap_or(&others[0]),
-            [] => return self.post(at, author, person, &["default".to_owned()]),
-        };
-        Post {
-            id: self.ids.at(at),
-            author,
-            channel: channel.clone(),
-            kind: if self.rng.random_bool(0.12) { "image" } else { "text" },
-            title: self.rng.random_bool(0.08).then(|| language.title(&mut self.rng)),
-            content: language.text(topic, &mut self.rng),
-        }
-    }
-
-    fn likes(
-        &mut self,
-        count: usize,
-        people: &[Person],
-        follows: &[Follow],
-        posts: &[Post],
-        popularity: &[f64],
-    ) -> Vec<Like> {
-        let mut followers: Vec<Vec<u32>> = vec![Vec::new(); people.len()];
-        for follow in follows {
-            followers[follow.followee as usize].push(follow.follower);
-        }
-        let liked: Vec<(u32, f64)> = posts
-            .iter()
-            .enumerate()
-            .map(|(number, post)| {
-                let luck = self.rng.random::<f64>().max(1e-6).powf(-0.5);
-                (number as u32, popularity[post.author as usize] * luck)
-            })
-            .collect();
-        let liked = Weighted::new(liked.into_iter());
-        let mut pairs = Pairs::default();
-        let rng = &mut self.rng;
-        let draw = || {
-            let post = liked.draw(rng)?;
-            let near = followers[posts[post as usize].author as usize].choose(rng).copied();
-            let anybody = rng.random_range(0..people.len() as u32);
-            Some((post, near.filter(|_| rng.random_bool(0.9)).unwrap_or(anybody)))
-        };
-        let numbers = || 0..people.len() as u32;
-        let all = (0..posts.len() as u32).flat_map(|post| numbers().map(move |user| (post, user)));
-        pairs.fill(count, draw, all);
-        let like = |(post, user): (u32, u32)| {
-            let since = ms_of(posts[post as usize].id).max(ms_of(people[user as usize].id));
-            // Most likes come soon.
-            let after = (self.until_ms - 1 - since).max(0) as f64 * self.rng.random::<f64>().powi(4);
-            Like { id: self.ids.at(since + after as i64), post, user }
-        };
-        pairs.list.into_iter().map(like).collect()
+        Ok(ids)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
+    use std::collections::{HashMap, HashSet};
+
+    use proptest::prelude::*;
+    use unicode_segmentation::UnicodeSegmentation;
 
     use super::*;
-    use crate::domain::messages::rules;
+    use crate::domain::messages::rules::{content, extra, title};
+    use crate::domain::seed::model::Size;
+    use crate::domain::seed::rules::{self, GUESTS, HISTORY, POSTING};
+    use crate::domain::seed::texts::{LONGEST, SHORTEST};
     use crate::domain::users::rules::{Bio, DisplayName, Handle};
+    use crate::ids;
 
-    fn world(size: Size, seed: u64) -> World {
-        size.check().expect("there is such a world");
-        make(
-            size,
-            seed,
-            DateTime::from_timestamp_millis(EPOCH_MS + 30_000_000_000).expect("a time"),
-            &["default".into(), "work".into()],
-        )
+    const UNTIL_MS: i64 = ids::EPOCH_MS + 28_000_000_000;
+
+    fn plan(seed: u64, users: u32, follows: u32, messages: u32, likes: u32) -> Plan {
+        let size = Size { users, follows, messages, likes };
+        Plan { size, seed, until_ms: UNTIL_MS, channels: vec!["default".into(), "work".into()] }
     }
 
-    #[test]
-    fn a_seed_names_a_world_whose_numbers_are_those_asked_for() {
-        let size = Size { users: 300, follows: 6000, messages: 3000, likes: 9000 };
-        let first = world(size, 7);
-        assert_eq!(first, world(size, 7));
-        assert_ne!(first.posts, world(size, 8).posts);
-        assert_eq!(
-            (first.people.len(), first.follows.len(), first.posts.len(), first.likes.len()),
-            (300, 6000, 3000, 9000)
-        );
-        let ids = first.people.iter().map(|person| person.id).chain(first.follows.iter().map(|follow| follow.id));
-        let ids = ids.chain(first.posts.iter().map(|post| post.id)).chain(first.likes.iter().map(|like| like.id));
-        assert_eq!(ids.collect::<HashSet<_>>().len(), 18_300, "no id twice");
-        let mut followers = vec![0; 300];
-        first.follows.iter().for_each(|follow| followers[follow.followee as usize] += 1);
-        followers.sort_unstable();
-        assert!(followers[299] > 5 * followers[150].max(1), "a few are very popular: {followers:?}");
-        assert!(first.posts.is_sorted_by_key(|post| post.id >> 22));
-        let handles: HashSet<String> = first.people.iter().map(|person| person.handle.to_ascii_lowercase()).collect();
-        assert_eq!(handles.len(), 300);
-        assert!(!handles.contains("ada") && !handles.contains("ben"), "left to the first steps in the playground");
-    }
-
-    #[test]
-    fn everything_said_is_what_people_could_have_said_themselves() {
-        let world = world(Size { users: 2000, follows: 0, messages: 4000, likes: 0 }, 1);
-        for person in &world.people {
-            Handle::chosen(&person.handle).expect("a handle");
-            DisplayName::parse(&person.display_name).expect("a display name");
-            Bio::parse(&person.bio).expect("a bio");
+    fn check(world: &World) {
+        let Size { users, follows, messages, likes } = world.plan.size;
+        assert_eq!((world.people.len(), world.follows.len()), (users as usize, follows as usize));
+        assert_eq!((world.posts.len(), world.likes.len()), (messages as usize, likes as usize));
+        let pairs: HashSet<_> = world.follows.iter().map(|it| (it.follower, it.followee)).collect();
+        assert_eq!(pairs.len(), world.follows.len(), "no follow twice");
+        assert!(pairs.iter().all(|(follower, followee)| follower != followee));
+        let pairs: HashSet<_> = world.likes.iter().map(|it| (it.user, it.message)).collect();
+        assert_eq!(pairs.len(), world.likes.len(), "no like twice");
+        let handles: HashSet<_> = world.people.iter().map(|it| it.handle.to_ascii_lowercase()).collect();
+        assert_eq!(handles.len(), world.people.len(), "no handle twice");
+        let joined = |number: u32| world.people[number as usize].joined_ms;
+        let begin = UNTIL_MS - HISTORY.num_milliseconds();
+        assert!(world.people.iter().all(|it| (begin..UNTIL_MS).contains(&it.joined_ms)));
+        for it in &world.follows {
+            assert!(it.ms < UNTIL_MS && it.ms >= joined(it.follower).max(joined(it.followee)));
         }
-        for post in &world.posts {
-            assert_eq!(rules::content(&post.content, false).as_ref(), Ok(&post.content));
-            assert!(post.title.as_deref().is_none_or(|title| rules::title(title).is_ok()));
-            assert!(!post.content.contains('{') && !post.content.contains('…'), "{}", post.content);
+        for it in &world.posts {
+            assert!((UNTIL_MS - POSTING.num_milliseconds()..UNTIL_MS).contains(&it.ms) && it.ms >= joined(it.author));
         }
-        let different: HashSet<&String> = world.posts.iter().map(|post| &post.content).collect();
-        assert!(different.len() > 2500, "{}", different.len());
+        for it in &world.likes {
+            let post = world.posts[it.message as usize];
+            assert!(post.author != it.user && it.ms >= post.ms.max(joined(it.user)) && it.ms <= UNTIL_MS);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn a_world_is_as_large_as_asked_however_dense(
+            seed: u64, users in 3..40_u32, messages in 0..60_u32, follows in 0.0..=1.0, likes in 0.0..=1.0,
+        ) {
+            let share = |most: u32, of: f64| (f64::from(most) * of).round() as u32;
+            let (follows, likes) = (share(users * (users - 1), follows), share(messages * (users - 1), likes));
+            let plan = plan(seed, users, follows, messages, likes);
+            let until = chrono::DateTime::from_timestamp_millis(UNTIL_MS).expect("a time");
+            prop_assert_eq!(rules::check(plan.size, until, until), Ok(()));
+            let world = World::make(plan);
+            check(&world);
+            let ids = world.ids(1023).expect("ids");
+            let all: Vec<i64> = [ids.people, ids.follows, ids.posts, ids.likes].concat();
+            prop_assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len(), "no id twice");
+            prop_assert!(all.iter().all(|id| ids::ms_of(*id) <= UNTIL_MS));
+        }
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_the_densest_world_is_made() {
-        let size = Size { users: 10, follows: 90, messages: 5, likes: 50 };
-        let full = world(size, 3);
-        assert_eq!((full.follows.len(), full.likes.len()), (90, 50));
-        for bad in [Size { users: 2, ..size }, Size { follows: 91, ..size }, Size { likes: 51, ..size }] {
-            assert!(bad.check().is_err(), "{bad:?}");
+    fn the_same_plan_makes_the_same_world_and_another_seed_another() {
+        let [one, same, other] = [7, 7, 8].map(|seed| World::make(plan(seed, 150, 2_000, 400, 2_000)));
+        let told = |world: &World| {
+            let texts: Vec<_> = (0..400).map(|number| world.text(number)).collect();
+            let people = format!("{:?}", world.people);
+            (people, world.follows.clone(), world.posts.clone(), world.likes.clone(), texts)
+        };
+        assert_eq!(told(&one), told(&same));
+        assert_eq!(one.ids(3).expect("ids").likes, same.ids(3).expect("ids").likes);
+        assert_ne!(told(&one).0, told(&other).0);
+    }
+
+    #[test]
+    fn a_few_are_known_to_many_and_many_are_friends() {
+        let world = World::make(plan(1, 2_000, 60_000, 5_000, 50_000));
+        check(&world);
+        let sorted = |counted: HashMap<u32, usize>| {
+            let mut counts: Vec<_> = counted.into_values().collect();
+            counts.sort_unstable_by(|a, b| b.cmp(a));
+            counts
+        };
+        let count = |each: &mut dyn Iterator<Item = u32>| {
+            sorted(each.fold(HashMap::new(), |mut counts, it| {
+                *counts.entry(it).or_default() += 1;
+                counts
+            }))
+        };
+        let followers = count(&mut world.follows.iter().map(|it| it.followee));
+        let top: usize = followers[..20].iter().sum();
+        assert!(top * 100 / 60_000 >= 15, "1 of 100 people have {top} of 60000 followers");
+        assert!(followers[0] > 10 * followers[1_000] && followers[0] < 1_400, "{} {}", followers[0], followers[1_000]);
+        let posts = count(&mut world.posts.iter().map(|it| it.author));
+        assert!(posts[0] > 5 * posts[posts.len() / 2], "{posts:?}");
+        let likes = count(&mut world.likes.iter().map(|it| it.message));
+        assert!(likes[0] > 10 * likes[likes.len() / 2], "{} {}", likes[0], likes[likes.len() / 2]);
+
+        let pairs: HashSet<_> = world.follows.iter().map(|it| (it.follower, it.followee)).collect();
+        let mutual = pairs.iter().filter(|(a, b)| pairs.contains(&(*b, *a))).count();
+        assert!((20..75).contains(&(mutual * 100 / pairs.len())), "{mutual} of {} are mutual", pairs.len());
+        let language = |number: u32| world.people[number as usize].language.code;
+        let alike = pairs.iter().filter(|(a, b)| language(*a) == language(*b)).count();
+        assert!(alike * 100 / pairs.len() > 55, "{alike} of {} share a language", pairs.len());
+
+        let half = UNTIL_MS - POSTING.num_milliseconds() / 2;
+        let late = world.posts.iter().filter(|post| post.ms >= half).count();
+        assert!((3_000..4_500).contains(&late), "{late} of 5000 in the later half");
+        let night = |post: &&Post| {
+            let hours = post.ms / 3_600_000 + world.people[post.author as usize].utc_hours;
+            (1..5).contains(&hours.rem_euclid(24))
+        };
+        assert!(world.posts.iter().filter(night).count() < 250, "few post at night");
+    }
+
+    #[test]
+    fn what_people_say_is_allowed_varied_and_in_many_scripts() {
+        let world = World::make(plan(1, 400, 0, 4_000, 0));
+        for (person, number) in world.people.iter().zip(0..) {
+            assert!(Handle::chosen(&person.handle).is_ok(), "{person:?}");
+            let (name, bio) = (DisplayName::parse(&person.display_name), Bio::parse(&person.bio));
+            assert!(name.is_ok() && bio.is_ok(), "{person:?}");
+            let guest = GUESTS.get(number).map(|guest| guest.handle);
+            assert_eq!(guest.is_some(), person.handle.ends_with("_demo"));
+            assert!(guest.is_none_or(|handle| handle == person.handle));
+        }
+        let texts: Vec<Text> = (0..4_000).map(|number| world.text(number)).collect();
+        for text in &texts {
+            assert_eq!(content(&text.content, false).as_ref(), Ok(&text.content), "as it is stored");
+            assert_eq!(extra(text.extra.clone()).as_ref(), Ok(&text.extra));
+            assert!(text.title.as_ref().is_none_or(|it| title(it).as_ref() == Ok(it)), "{text:?}");
+            let length = text.content.graphemes(true).count();
+            assert!((SHORTEST..=LONGEST).contains(&length), "{length}: {text:?}");
+            assert!(!text.content.contains(['{', '}', '[']) && !text.content.contains("  "), "{text:?}");
+        }
+        let different: HashSet<_> = texts.iter().map(|text| &text.content).collect();
+        assert!(different.len() > 3_200, "{} of 4000 differ", different.len());
+        let some = |is: &dyn Fn(&Text) -> bool| texts.iter().filter(|text| is(text)).count();
+        assert!(some(&|text| text.title.is_some()) > 50 && some(&|text| text.content.contains("\n\n")) > 50);
+        assert!(some(&|text| text.content.contains("https://example.org/")) > 50);
+        for script in ['а'..='я', 'ء'..='ي', 'अ'..='ह', 'ぁ'..='ん', '가'..='힣', '一'..='龥', 'ğ'..='ş']
+        {
+            assert!(some(&|text| text.content.contains(|c| script.contains(&c))) > 20, "{script:?}");
         }
     }
 }

@@ -1,16 +1,15 @@
-//! Puts a demo world into an empty database, in one transaction. Never what is in it.
-
-use std::collections::HashMap;
+//! Puts a made-up world into an empty database, in one transaction. Never what is in it.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamptz};
+use diesel::sql_types::{Array, BigInt, Bool, Jsonb, Nullable, SmallInt, Text, Timestamptz};
 use diesel::{QueryableByName, sql_query};
 use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
+use serde_json::Value;
 
 use crate::db::Connection;
 use crate::domain::messages::partitions;
-use crate::domain::seed::ids::NODE;
-use crate::domain::seed::model::{Person, World};
+use crate::domain::seed::model::{Like, Person};
+use crate::domain::seed::world::{Ids, World};
 use crate::error::{Error, Result};
 use crate::ids;
 
@@ -20,18 +19,16 @@ const CHUNK: usize = 10_000;
 /// What is told while it goes on: what is written, how many rows are, and of how many.
 pub type Progress<'a> = &'a (dyn Fn(&'static str, usize, usize) + Send + Sync);
 
-/// Puts `world`, which ends at `until`, into a database without people; everybody has the password of `password_hash`.
-/// All of it or nothing.
+/// Puts `world` into a database without people; everybody has the password of `password_hash`. All of it or nothing.
 ///
-/// Errors: [`Error::Conflict`] when somebody is there already.
-pub async fn fill(
-    conn: &mut Connection,
-    world: &World,
-    password_hash: &str,
-    until: DateTime<Utc>,
-    progress: Progress<'_>,
-) -> Result<()> {
-    let oldest = world.posts.as_slice().first().map_or(until, |post| ids::time_of(post.id));
+/// Only where nobody is, for its ids are of the past: whoever had read a feed, or walked through a list, would have passed
+/// the place where they belong. Their node number is one that nobody ever had, so that no process made the same.
+///
+/// Errors: [`Error::Conflict`] when somebody is there already. [`Error::Unavailable`] when every node number was used.
+pub async fn fill(conn: &mut Connection, world: &World, password_hash: &str, progress: Progress<'_>) -> Result<()> {
+    let until = DateTime::from_timestamp_millis(world.plan.until_ms).unwrap_or_default();
+    let oldest =
+        world.posts.as_slice().first().and_then(|post| DateTime::from_timestamp_millis(post.ms)).unwrap_or(until);
     // What past months need, and what `kith serve` would make at its start.
     partitions::ensure_from(conn, oldest, until).await?;
     conn.transaction::<_, Error, _>(async |conn| {
@@ -40,23 +37,33 @@ pub async fn fill(
         if is_inhabited(conn).await? {
             return Err(Error::Conflict { field: None, message: "There are people in this database already." });
         }
-        sql_query(
-            "INSERT INTO nodes (node, holder, leased_until, high_water) VALUES ($1, gen_random_uuid(), now(), $2)
-                   ON CONFLICT (node) DO UPDATE SET high_water = greatest(nodes.high_water, excluded.high_water)",
-        )
-        .bind::<diesel::sql_types::SmallInt, _>(NODE)
-        .bind::<BigInt, _>(until.timestamp_millis())
-        .execute(conn)
-        .await?;
-        people(conn, world, password_hash, progress).await?;
-        follows(conn, world, progress).await?;
-        posts(conn, world, progress).await?;
-        likes(conn, world, progress).await
+        let ids = world.ids(take_node(conn, world.plan.until_ms).await?)?;
+        void_inboxes(conn).await?;
+        people(conn, world, &ids, password_hash, progress).await?;
+        follows(conn, world, &ids, progress).await?;
+        messages(conn, world, &ids, progress).await?;
+        likes(conn, world, &ids, progress).await
     })
-    .await?;
-    progress("statistics", 0, 1);
-    conn.batch_execute("SET statement_timeout = 0; ANALYZE").await?;
-    progress("statistics", 1, 1);
+    .await
+}
+
+/// Tells Postgres what it has, after [`fill`]: plans know the numbers, and what is vacuumed once can be read from the
+/// indexes alone. It would come to that by itself, later.
+pub async fn settle(conn: &mut Connection, progress: Progress<'_>) -> Result<()> {
+    let tables = [
+        "users",
+        "credentials",
+        "user_counters",
+        "follows",
+        "messages",
+        "author_channels",
+        "likes",
+        "message_counters",
+    ];
+    for (done, table) in tables.iter().enumerate() {
+        sql_query(format!("VACUUM (ANALYZE) {table}")).execute(conn).await?;
+        progress("statistics", done + 1, tables.len());
+    }
     Ok(())
 }
 
@@ -66,13 +73,50 @@ struct Is {
     so: bool,
 }
 
-/// Whether anybody is there.
+/// Whether somebody is there.
 pub async fn is_inhabited(conn: &mut Connection) -> Result<bool> {
     let asked: Is = sql_query("SELECT EXISTS (SELECT FROM users) AS so").get_result(conn).await?;
     Ok(asked.so)
 }
 
-async fn people(conn: &mut Connection, world: &World, password_hash: &str, progress: Progress<'_>) -> Result<()> {
+#[derive(QueryableByName)]
+struct Node {
+    #[diesel(sql_type = SmallInt)]
+    node: i16,
+}
+
+/// A node number that nobody ever had, from the end that processes do not come to. The next holder starts above the
+/// end of the world.
+async fn take_node(conn: &mut Connection, until_ms: i64) -> Result<u16> {
+    let taken: Vec<Node> = sql_query(
+        "INSERT INTO nodes (node, holder, leased_until, high_water)
+         SELECT max(number), gen_random_uuid(), now(), $1 FROM generate_series(0, 1023) AS number
+         WHERE NOT EXISTS (SELECT FROM nodes WHERE node = number) HAVING max(number) IS NOT NULL
+         RETURNING node",
+    )
+    .bind::<BigInt, _>(until_ms)
+    .load(conn)
+    .await?;
+    match taken[..] {
+        [Node { node }] => Ok(node as u16),
+        _ => Err(Error::Unavailable("every one of the 1024 node numbers was used: seed a new database".into())),
+    }
+}
+
+/// The same world has the same ids in each database: what a Redis still knows of an earlier one must not count.
+async fn void_inboxes(conn: &mut Connection) -> Result<()> {
+    let now = "UPDATE inbox_epoch SET epoch = greatest(epoch + 1, extract(epoch FROM now())::bigint)";
+    sql_query(now).execute(conn).await?;
+    Ok(())
+}
+
+async fn people(
+    conn: &mut Connection,
+    world: &World,
+    ids: &Ids,
+    password_hash: &str,
+    progress: Progress<'_>,
+) -> Result<()> {
     let all = world.people.len();
     let (mut posted, mut followers, mut following) = (vec![0_i64; all], vec![0_i64; all], vec![0_i64; all]);
     world.posts.iter().for_each(|post| posted[post.author as usize] += 1);
@@ -96,11 +140,11 @@ async fn people(conn: &mut Connection, world: &World, password_hash: &str, progr
             INSERT INTO user_counters (user_id, message_count, follower_count, following_count)
             SELECT id, messages, followers, following FROM person",
         )
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|person| person.id).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(&ids.people[range.clone()])
         .bind::<Array<Text>, _>(each(|person| &person.handle))
         .bind::<Array<Text>, _>(each(|person| &person.display_name))
         .bind::<Array<Text>, _>(each(|person| &person.bio))
-        .bind::<Array<Timestamptz>, _>(chunk.iter().map(|person| ids::time_of(person.id)).collect::<Vec<_>>())
+        .bind::<Array<Timestamptz>, _>(times(&ids.people[range.clone()]))
         .bind::<Array<BigInt>, _>(&posted[range.clone()])
         .bind::<Array<BigInt>, _>(&followers[range.clone()])
         .bind::<Array<BigInt>, _>(&following[range.clone()])
@@ -112,14 +156,16 @@ async fn people(conn: &mut Connection, world: &World, password_hash: &str, progr
     Ok(())
 }
 
-async fn follows(conn: &mut Connection, world: &World, progress: Progress<'_>) -> Result<()> {
+async fn follows(conn: &mut Connection, world: &World, ids: &Ids, progress: Progress<'_>) -> Result<()> {
+    let person = |number: u32| ids.people[number as usize];
+    let rows = world.follows.iter().zip(&ids.follows).map(|(it, id)| (person(it.followee), person(it.follower), *id));
     // In the order of the primary key, which is then built from left to right.
-    let id = |number: u32| world.people[number as usize].id;
-    let mut rows: Vec<(i64, i64, i64)> =
-        world.follows.iter().map(|follow| (id(follow.followee), id(follow.follower), follow.id)).collect();
+    let mut rows: Vec<(i64, i64, i64)> = rows.collect();
     rows.sort_unstable();
     let mut done = 0;
     for chunk in rows.chunks(CHUNK) {
+        let edges: Vec<i64> = chunk.iter().map(|row| row.2).collect();
+        // Nobody has read a feed yet, so none is hot.
         sql_query(
             "INSERT INTO follows (followee_id, follower_id, id, is_hot, created_at)
              SELECT followee_id, follower_id, id, false, at
@@ -127,8 +173,8 @@ async fn follows(conn: &mut Connection, world: &World, progress: Progress<'_>) -
         )
         .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.0).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.1).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.2).collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(chunk.iter().map(|row| ids::time_of(row.2)).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(&edges)
+        .bind::<Array<Timestamptz>, _>(times(&edges))
         .execute(conn)
         .await?;
         done += chunk.len();
@@ -137,25 +183,28 @@ async fn follows(conn: &mut Connection, world: &World, progress: Progress<'_>) -
     Ok(())
 }
 
-async fn posts(conn: &mut Connection, world: &World, progress: Progress<'_>) -> Result<()> {
+async fn messages(conn: &mut Connection, world: &World, ids: &Ids, progress: Progress<'_>) -> Result<()> {
     let mut done = 0;
-    for chunk in world.posts.chunks(CHUNK) {
+    for (posts, own) in world.posts.chunks(CHUNK).zip(ids.posts.chunks(CHUNK)) {
+        // Not more than these texts are held at once.
+        let texts: Vec<_> = (done..).take(posts.len()).map(|number| world.text(number as u32)).collect();
         sql_query(
             "INSERT INTO messages (id, author_id, channel, kind, status, title, content, extra, version, created_at, updated_at)
-             SELECT id, author_id, channel, kind, 'published', title, content, '{}', 1, at, at
-             FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-                 AS post (id, author_id, channel, kind, title, content, at)",
+             SELECT id, author_id, channel, kind, 'published', title, content, extra, 1, at, at
+             FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::jsonb[], $8::timestamptz[])
+                 AS post (id, author_id, channel, kind, title, content, extra, at)",
         )
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|post| post.id).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|post| world.people[post.author as usize].id).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(chunk.iter().map(|post| &post.channel).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(chunk.iter().map(|post| post.kind).collect::<Vec<_>>())
-        .bind::<Array<Nullable<Text>>, _>(chunk.iter().map(|post| post.title.as_deref()).collect::<Vec<_>>())
-        .bind::<Array<Text>, _>(chunk.iter().map(|post| &post.content).collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(chunk.iter().map(|post| ids::time_of(post.id)).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(own)
+        .bind::<Array<BigInt>, _>(posts.iter().map(|post| ids.people[post.author as usize]).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(posts.iter().map(|post| &world.plan.channels[post.channel]).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(posts.iter().map(|post| post.kind.as_str()).collect::<Vec<_>>())
+        .bind::<Array<Nullable<Text>>, _>(texts.iter().map(|text| text.title.as_deref()).collect::<Vec<_>>())
+        .bind::<Array<Text>, _>(texts.iter().map(|text| &text.content).collect::<Vec<_>>())
+        .bind::<Array<Jsonb>, _>(texts.iter().map(|text| &text.extra).collect::<Vec<&Value>>())
+        .bind::<Array<Timestamptz>, _>(times(own))
         .execute(conn)
         .await?;
-        done += chunk.len();
+        done += posts.len();
         progress("messages", done, world.posts.len());
     }
     sql_query(
@@ -167,47 +216,39 @@ async fn posts(conn: &mut Connection, world: &World, progress: Progress<'_>) -> 
     Ok(())
 }
 
-async fn likes(conn: &mut Connection, world: &World, progress: Progress<'_>) -> Result<()> {
-    let mut rows: Vec<(i64, i64, i64, i64)> = world
-        .likes
-        .iter()
-        .map(|like| {
-            let post = &world.posts[like.post as usize];
-            (post.id, world.people[like.user as usize].id, like.id, world.people[post.author as usize].id)
-        })
-        .collect();
+async fn likes(conn: &mut Connection, world: &World, ids: &Ids, progress: Progress<'_>) -> Result<()> {
+    let row = |(like, id): (&Like, &i64)| {
+        let author = world.posts[like.message as usize].author;
+        (ids.posts[like.message as usize], ids.people[like.user as usize], *id, ids.people[author as usize])
+    };
+    let mut rows: Vec<(i64, i64, i64, i64)> = world.likes.iter().zip(&ids.likes).map(row).collect();
     rows.sort_unstable();
-    let mut counts: HashMap<(i64, i64), i64> = HashMap::new();
-    rows.iter().for_each(|row| *counts.entry((row.0, row.3)).or_default() += 1);
     let mut done = 0;
     for chunk in rows.chunks(CHUNK) {
+        let own: Vec<i64> = chunk.iter().map(|row| row.2).collect();
         sql_query(
             "INSERT INTO likes (message_id, user_id, id, author_id, created_at)
              SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[])",
         )
         .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.0).collect::<Vec<_>>())
         .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.1).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.2).collect::<Vec<_>>())
+        .bind::<Array<BigInt>, _>(&own)
         .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.3).collect::<Vec<_>>())
-        .bind::<Array<Timestamptz>, _>(chunk.iter().map(|row| ids::time_of(row.2)).collect::<Vec<_>>())
+        .bind::<Array<Timestamptz>, _>(times(&own))
         .execute(conn)
         .await?;
         done += chunk.len();
         progress("likes", done, rows.len());
     }
-    let mut counts: Vec<((i64, i64), i64)> = counts.into_iter().collect();
-    counts.sort_unstable();
-    for chunk in counts.chunks(CHUNK) {
-        sql_query(
-            "INSERT INTO message_counters (message_id, author_id, like_count, like_ever_count)
-             SELECT message_id, author_id, likes, likes FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])
-                 AS counted (message_id, author_id, likes)",
-        )
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.0.0).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.0.1).collect::<Vec<_>>())
-        .bind::<Array<BigInt>, _>(chunk.iter().map(|row| row.1).collect::<Vec<_>>())
-        .execute(conn)
-        .await?;
-    }
+    sql_query(
+        "INSERT INTO message_counters (message_id, author_id, like_count, like_ever_count)
+         SELECT message_id, min(author_id), count(*), count(*) FROM likes GROUP BY message_id",
+    )
+    .execute(conn)
+    .await?;
     Ok(())
+}
+
+fn times(ids: &[i64]) -> Vec<DateTime<Utc>> {
+    ids.iter().map(|id| ids::time_of(*id)).collect()
 }
