@@ -33,7 +33,7 @@ enum Command {
     Worker(Box<worker::Worker>),
     /// Bring the database up to date.
     Migrate(migrate::Migrate),
-    /// Recount what was counted along the way, and mend what differs.
+    /// Find what is derived and is off, and mend it.
     Reconcile(reconcile::Reconcile),
     /// Fill an empty database with a demo world.
     Seed(seed::Seed),
@@ -47,16 +47,14 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage::explain::<Cli>(error),
     };
+    let done = |()| ExitCode::SUCCESS;
     let outcome = match cli.command {
-        Command::Serve(serve) => start::block_on(serve::run(*serve)),
-        Command::Worker(worker) => start::block_on(worker::run(*worker)),
-        Command::Migrate(migrate) => start::block_on(migrate::run(migrate)),
+        Command::Serve(serve) => start::block_on(serve::run(*serve)).map(done),
+        Command::Worker(worker) => start::block_on(worker::run(*worker)).map(done),
+        Command::Migrate(migrate) => start::block_on(migrate::run(migrate)).map(done),
         Command::Reconcile(reconcile) => start::block_on(reconcile::run(reconcile)),
-        Command::Seed(seed) => start::block_on(seed::run(seed)),
-        Command::Schema => schema::run(),
+        Command::Seed(seed) => start::block_on(seed::run(seed)).map(done),
+        Command::Schema => schema::run().map(done),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(sentence) => usage::fail(&sentence),
-    }
+    outcome.unwrap_or_else(|sentence| usage::fail(&sentence))
 }

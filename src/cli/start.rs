@@ -15,7 +15,7 @@ pub type Outcome<T = ()> = Result<T, String>;
 
 /// Runs `work` on the main runtime. The connections to Postgres and Redis live on it, apart from the
 /// threads that answer HTTP.
-pub fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
+pub fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| format!("the operating system gives no threads: {error}"))?.block_on(work)
 }
@@ -26,11 +26,7 @@ pub async fn app(config: Config) -> Outcome<Arc<App>> {
     telemetry::start(config.log_format, &config.log)
         .map_err(|error| format!("KITH_LOG is no filter such as info,kith=debug: {error}"))?;
     migrated(&config.database_url).await?;
-    let app = App::new(config, Clock::System).await.map_err(|error| match error {
-        // Nothing is connected yet, so it is the address that Redis's client cannot make out.
-        Error::Unavailable(cause) => format!("REDIS_URL is not redis://:password@host:port/database: {cause}"),
-        other => format!("this is a fault of Kith: {}", words(other)),
-    })?;
+    let app = App::new(config, Clock::System).await.map_err(redis)?;
     if let Err(error) = app.kv.ping().await {
         tracing::warn!(cause = words(error), "Redis (REDIS_URL) does not answer; going on, as it can come later");
     }
@@ -49,6 +45,15 @@ pub async fn migrated(database_url: &str) -> Outcome {
 /// What to say when Postgres does not do what is needed at start.
 pub fn database(error: Error) -> String {
     format!("Postgres does not answer; is it running, and is DATABASE_URL right? {}", words(error))
+}
+
+/// What to say when the handles cannot be made. Nothing is connected yet, so it is the address that Redis's client
+/// cannot make out.
+pub fn redis(error: Error) -> String {
+    match error {
+        Error::Unavailable(cause) => format!("REDIS_URL is not redis://:password@host:port/database: {cause}"),
+        other => format!("this is a fault of Kith: {}", words(other)),
+    }
 }
 
 /// The words of an error that are meant for the log.

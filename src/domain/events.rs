@@ -62,7 +62,7 @@ pub enum Progress {
 
 impl Event {
     /// Events of the same key need to be reacted to once, however often they are recorded.
-    fn dedupe_key(&self) -> Option<String> {
+    pub fn dedupe_key(&self) -> Option<String> {
         match self {
             Self::MessagePosted { .. } => None,
             Self::InboxMissed { user_id, channel } => Some(format!("inbox-missed:{user_id}:{channel}")),

@@ -1,5 +1,6 @@
 //! What Kith knows and does, room by room. A room names only rooms above it.
 
+pub mod drift;
 pub mod events;
 pub mod idempotency;
 
@@ -16,3 +17,5 @@ pub mod likes;
 pub mod inbox;
 
 pub mod seed;
+
+pub mod reconcile;

@@ -7,6 +7,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Jsonb, Nullable, Text, Timestamptz, Uuid as SqlUuid};
 use diesel_async::RunQueryDsl;
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -189,6 +190,41 @@ pub async fn hand_back(conn: &mut Connection, job: &Job) -> Result<()> {
         .execute(conn)
         .await?;
     held(rows, job)
+}
+
+/// A job that failed too often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Queryable)]
+pub struct Buried {
+    /// Its row.
+    pub id: i64,
+    /// What the worker looks it up by.
+    pub kind: String,
+    /// Why it failed the last time.
+    pub last_error: Option<String>,
+}
+
+/// At most `limit` buried jobs, the oldest first.
+pub async fn buried(conn: &mut Connection, limit: i64) -> Result<Vec<Buried>> {
+    let buried = jobs::table.filter(jobs::buried_at.is_not_null()).order(jobs::id).limit(limit);
+    Ok(buried.select((jobs::id, jobs::kind, jobs::last_error)).load(conn).await?)
+}
+
+statement! {
+    /// Lets buried jobs be due, as new. Of those with one key the newest; the others have nothing left to do.
+    struct Retry { now: DateTime<Utc> } -> ()
+    "WITH newest AS (
+        SELECT DISTINCT ON (coalesce(dedupe_key, id::text)) id, buried_at FROM jobs
+        WHERE buried_at IS NOT NULL OR dedupe_key IN (SELECT dedupe_key FROM jobs WHERE buried_at IS NOT NULL)
+        ORDER BY coalesce(dedupe_key, id::text), buried_at IS NOT NULL, id DESC
+     ), superseded AS (
+        DELETE FROM jobs WHERE buried_at IS NOT NULL AND id NOT IN (SELECT id FROM newest)
+     ) UPDATE jobs SET buried_at = NULL, attempts = 0, failures = 0, run_at = " (now: Timestamptz)
+    " WHERE id IN (SELECT id FROM newest WHERE buried_at IS NOT NULL)"
+}
+
+/// Gives every buried job another chance. Answers how many.
+pub async fn retry_buried(conn: &mut Connection, now: DateTime<Utc>) -> Result<usize> {
+    Ok(Retry { now }.execute(conn).await?)
 }
 
 struct GivenBack<'a> {

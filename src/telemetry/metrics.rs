@@ -22,7 +22,16 @@ const OPERATIONS: usize = 200;
 pub const PASSES: [&str; 2] = ["head_start", "all"];
 
 /// What repairs look for, see [`Drift`].
-pub const DRIFTS: [&str; 2] = ["user_counter", "message_counter"];
+pub const DRIFTS: [&str; 8] = [
+    "user_counters",
+    "message_counters",
+    "author_channels",
+    "activity",
+    "hot_follows",
+    "in_flight",
+    "jobs",
+    "lacking_inboxes",
+];
 
 const SOURCES: [Source; 5] = [Source::Inbox, Source::NoInbox, Source::RedisAway, Source::RedisBehind, Source::Backlog];
 

@@ -1,6 +1,7 @@
 //! What runs when: one list. Each task may run twice, and at the same time in another process. Never how
 //! a task is done.
 
+use std::fmt::Debug;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +12,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::app::App;
 use crate::db::Connection;
+use crate::domain::drift::Drift;
+use crate::domain::inbox::repair::strays;
+use crate::domain::reconcile::{Means, REPAIRS, Repair};
 use crate::domain::{auth, idempotency, inbox, messages};
 use crate::error::{Error, Result};
+use crate::telemetry::metrics::{self, DRIFTS};
 
 /// How closely the times of the list are kept.
 const BEAT: Duration = Duration::from_secs(1);
@@ -39,6 +44,13 @@ enum Task {
 }
 
 const TASKS: [Task; 5] = [Task::Partitions, Task::InFlight, Task::Cold, Task::Sessions, Task::IdempotencyKeys];
+
+/// How long after the end of a round a repair begins the next one, and how long it rests between two slices of it.
+const ROUND: Duration = Duration::from_secs(3600);
+const SLICE: Duration = Duration::from_secs(5);
+
+/// How long after a failure a repair tries its slice again.
+const AGAIN: Duration = Duration::from_secs(60);
 
 impl Task {
     fn every(self) -> Duration {
@@ -82,7 +94,8 @@ impl Task {
     }
 }
 
-/// Runs every task once, whenever it ran last. One that fails does not stop the others.
+/// Runs every task once, whenever it ran last, and no repair: nothing may be mended unseen in a test. One that fails
+/// does not stop the others.
 ///
 /// Errors: the first one, after all have run.
 pub async fn tick(app: &App) -> Result<()> {
@@ -93,16 +106,52 @@ pub async fn tick(app: &App) -> Result<()> {
     outcome
 }
 
-/// Runs each task when its time has come, at first at once, until `shutdown` turns true or its sender is
-/// gone. A task that failed is tried again after its usual time.
+/// Mends one slice, the one that begins at `at`, of what a repair is about. Answers where the next one begins.
+///
+/// What is derived is kept right by whoever changes what it is derived from; so what is found here is a fault of Kith,
+/// or somebody's hand in the database, and the log says so.
+pub async fn mend(app: &App, repair: Repair, at: i64) -> Result<i64> {
+    let mut conn = app.jobs_db.get().await?;
+    let channels = &app.config.channels;
+    let mut means = Means { conn: &mut conn, kv: &app.kv, channels, now: app.clock.now() };
+    let slice = repair.mend(&mut means, at).await?;
+    for Drift { kind, id, what, found, expected } in slice.drifts {
+        match kind.as_str() {
+            // These come about in daily use.
+            strays::STRAY => tracing::debug!(kind, id, what, found, expected, "mended"),
+            strays::LACKING => tracing::error!(kind, id, what, found, expected, "mended: a delivery did not arrive"),
+            _ => tracing::warn!(kind, id, what, found, expected, "mended"),
+        }
+        if let Some(kind) = DRIFTS.into_iter().find(|known| *known == kind) {
+            app.metrics.drift.get_or_create(&metrics::Drift { kind }).inc();
+        }
+    }
+    Ok(slice.next)
+}
+
+/// Runs each task when its time has come, at first at once, and the repairs slice by slice, until `shutdown` turns true
+/// or its sender is gone. A task that failed is tried again after its usual time.
 pub async fn run(app: Arc<App>, mut shutdown: watch::Receiver<bool>) {
     let mut due = TASKS.map(|task| (task, Instant::now()));
+    let mut slices = REPAIRS.map(|repair| (repair, Instant::now(), 0));
     while !*shutdown.borrow() {
         for (task, at) in &mut due {
             if *at <= Instant::now() {
                 // The log has the error already.
                 let _ = perform(&app, *task).await;
                 *at = Instant::now() + task.every();
+            }
+        }
+        for (repair, at, slice) in &mut slices {
+            if *at <= Instant::now() {
+                let pause = match guarded(repair, mend(&app, *repair, *slice)).await {
+                    Err(_) => AGAIN,
+                    Ok(next) => {
+                        *slice = next;
+                        if next == 0 { ROUND } else { SLICE }
+                    }
+                };
+                *at = Instant::now() + pause;
             }
         }
         tokio::select! {
@@ -113,11 +162,15 @@ pub async fn run(app: Arc<App>, mut shutdown: watch::Receiver<bool>) {
 }
 
 async fn perform(app: &App, task: Task) -> Result<()> {
-    // A panic is a failure like any other, or it would take the clock with it.
-    let performed = AssertUnwindSafe(task.perform(app)).catch_unwind().await;
-    let outcome = performed.unwrap_or_else(|_| Err(Error::Internal("it panicked".into())));
+    guarded(&task, task.perform(app)).await
+}
+
+/// Writes a failure to the log. A panic is one like any other, or it would take the clock with it.
+async fn guarded<T>(what: &impl Debug, work: impl Future<Output = Result<T>>) -> Result<T> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    let outcome = done.unwrap_or_else(|_| Err(Error::Internal("it panicked".into())));
     if let Err(error) = &outcome {
-        tracing::warn!(?task, ?error, "a task of the clock failed");
+        tracing::warn!(task = ?what, ?error, "a task of the clock failed");
     }
     outcome
 }

@@ -82,31 +82,3 @@ async fn a_signal_ends_it_in_order() {
     worker.signal("TERM");
     assert!(worker.ended().await, "worker");
 }
-
-#[tokio::test]
-async fn reconcile_tells_what_is_off_of_people_and_of_messages_and_mends_it() {
-    let kith = Kith::start().await;
-    let ada = &kith.people(1).await[0];
-    let message = ada.post("Hello.").await;
-    ada.like(&message).await;
-    let off =
-        "UPDATE user_counters SET message_count = 5; UPDATE message_counters SET like_count = 0, like_ever_count = 7";
-    kith.sql().await.batch(off).await;
-    let id: i64 = kith.sql().await.one("SELECT id FROM messages", &[]).await;
-    let reconcile = |arguments: &[&str]| {
-        let output = run(arguments, &[("DATABASE_URL", &kith.config.database_url)]);
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).expect("UTF-8")
-    };
-    let drifts = format!(
-        "user {}: message_count was 5, is 1\nmessage {id}: like_count was 0, is 1\nmessage {id}: like_ever_count was 7, is 1\n",
-        ada.viewer.user_id
-    );
-    for _ in 0..2 {
-        let told = reconcile(&["reconcile", "--dry-run"]);
-        assert_eq!(told, format!("{drifts}3 counters are off; without --dry-run they are mended.\n"));
-    }
-    assert_eq!(reconcile(&["reconcile"]), format!("{drifts}3 counters were off and are mended.\n"));
-    assert_eq!(reconcile(&["reconcile"]), "All counters are right.\n");
-    kith.drain().await;
-}

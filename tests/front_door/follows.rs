@@ -168,20 +168,3 @@ async fn what_people_are_to_each_other_takes_one_statement_for_many() {
     assert_eq!(kith.statements("\"user_counters\".\"user_id\" = ANY") - counters, 1);
     kith.finish().await;
 }
-
-#[tokio::test]
-async fn drift_of_a_counter_is_found_and_mended() {
-    let kith = Kith::start().await;
-    let people = kith.people(3).await;
-    people[0].follow(&people[1]).await;
-    people[0].post("one").await;
-    let sql = kith.sql().await;
-    let mut conn = kith::db::connect(&kith.config.database_url).await.expect("Postgres answers");
-    assert_eq!(kith::domain::users::repair::drifts(&mut conn).await, Ok(vec![]));
-    sql.batch("UPDATE user_counters SET message_count = message_count + 3, follower_count = 7").await;
-    assert_eq!(kith::domain::users::repair::drifts(&mut conn).await.map(|drifts| drifts.len()), Ok(6));
-    assert_eq!(kith::domain::users::repair::mend(&mut conn).await.map(|drifts| drifts.len()), Ok(6));
-    assert_eq!(kith::domain::users::repair::mend(&mut conn).await, Ok(vec![]));
-    assert_eq!((counts(&kith, &people[0]).await, counts(&kith, &people[1]).await), ((0, 1), (1, 0)));
-    kith.drain().await;
-}

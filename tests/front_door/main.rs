@@ -24,6 +24,7 @@ mod oracle;
 mod pages;
 mod pools;
 mod queue;
+mod reconcile;
 mod schema_sdl;
 mod seed;
 mod shared_commit;

@@ -183,14 +183,15 @@ fn the_map_follows_the_architecture() {
         &declared("lib.rs"),
         &[&ground, &stores, &["domain"], &["app"], &["graphql"], &["http", "worker"], &["cli"]],
     );
-    let rooms: [&[&str]; 7] = [
-        &["events", "idempotency"],
+    let rooms: [&[&str]; 8] = [
+        &["drift", "events", "idempotency"],
         &["users", "auth", "follows"],
         &["audience"],
         &["notifications", "direct", "media"],
         &["messages"],
         &["comments", "likes", "inbox", "schedule", "moderation"],
         &["seed"],
+        &["reconcile"],
     ];
     in_order(&declared("domain/mod.rs"), &rooms);
 }

@@ -16,6 +16,9 @@ pub const WINDOW: usize = 100;
 /// from a listpack into a skiplist for good, at 2.6 times the memory (`zset-max-listpack-entries`).
 pub const TRIM_AT: usize = 116;
 
+/// An inbox with more members than this is none: see [`TRIM_AT`].
+pub const LONGEST: usize = 127;
+
 /// With more in flight than this a feed is answered by Postgres.
 pub const IN_FLIGHT_BOUND: usize = 500;
 
@@ -90,6 +93,11 @@ impl Window {
         self.references.dedup();
         Some(self)
     }
+}
+
+/// The horizon that a finished inbox claims, in milliseconds since the Unix epoch, whether it is valid or not.
+pub fn horizon_ms(members: &[String]) -> Option<i64> {
+    members.first()?.strip_prefix('#')?.rsplit(':').next()?.parse().ok()
 }
 
 fn reference(member: &str) -> Option<Reference> {

@@ -1,73 +1,81 @@
 //! Counts the likes of messages anew, and mends what differs. May run anywhere, any number of times, also
 //! while people like.
 
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{Array, BigInt};
 use diesel::{QueryableByName, sql_query};
 use diesel_async::{AsyncConnection, RunQueryDsl};
 
 use crate::db::Connection;
-use crate::error::{Error, Result};
+use crate::domain::drift::{Drift, Slice, ids};
+use crate::error::Result;
 
-/// A counter that is not what a recount says.
-#[derive(Clone, Debug, PartialEq, Eq, QueryableByName)]
-pub struct Drift {
-    /// Of which message.
-    #[diesel(sql_type = BigInt)]
-    pub message_id: i64,
-    /// Which: `like_count` or `like_ever_count`.
-    #[diesel(sql_type = Text)]
-    pub counter: String,
-    /// What is stored; 0 for a message without counters.
-    #[diesel(sql_type = BigInt)]
-    pub stored: i64,
-    /// What there is.
-    #[diesel(sql_type = BigInt)]
-    pub counted: i64,
-}
+/// Messages in a slice.
+const CHUNK: i64 = 500;
 
-/// Every counter that differs from a recount, in one statement and so of one moment.
+/// The next messages that are liked or counted.
+const SUBJECTS: &str = "
+    (SELECT message_id AS id FROM message_counters WHERE message_id > $1 ORDER BY message_id LIMIT $2)
+    UNION (SELECT DISTINCT message_id FROM likes WHERE message_id > $1 ORDER BY message_id LIMIT $2)
+    ORDER BY id LIMIT $2";
+
+/// Every counter of these messages that differs from a recount, in one statement and so of one moment. A message
+/// without counters has none of anything; one that is gone has no counters.
 const DRIFTS: &str = "
-    WITH counted AS (
-        SELECT message_id, count(*) FILTER (WHERE cancelled_at IS NULL) AS now, count(*) AS ever
-        FROM likes GROUP BY message_id
-    )
-    SELECT message_id, counter, stored, counted
-    FROM counted FULL JOIN message_counters USING (message_id)
+    SELECT 'message_counters' AS kind, asked.id, what, stored::text AS found, coalesce(counted::text, 'gone') AS expected
+    FROM unnest($1) AS asked (id)
+    LEFT JOIN message_counters AS counters ON counters.message_id = asked.id
+    LEFT JOIN messages ON messages.id = asked.id
+    CROSS JOIN LATERAL (SELECT
+        count(*) FILTER (WHERE cancelled_at IS NULL) AS now, count(*) AS ever FROM likes WHERE message_id = asked.id
+    ) AS liked
     CROSS JOIN LATERAL (VALUES
-        ('like_count', coalesce(like_count, 0), coalesce(now, 0)),
-        ('like_ever_count', coalesce(like_ever_count, 0), coalesce(ever, 0))
-    ) AS counters (counter, stored, counted)
-    WHERE stored <> counted
-    ORDER BY message_id, counter";
+        ('like_count', CASE WHEN messages.id IS NULL THEN like_count ELSE coalesce(like_count, 0) END, now),
+        ('like_ever_count', CASE WHEN messages.id IS NULL THEN like_ever_count ELSE coalesce(like_ever_count, 0) END, ever)
+    ) AS counter (what, stored, of_likes)
+    CROSS JOIN LATERAL (SELECT CASE WHEN messages.id IS NOT NULL THEN of_likes END AS counted) AS recount
+    WHERE stored IS DISTINCT FROM counted ORDER BY asked.id, what";
 
-/// Mends one message. Whoever changes its likes holds the same row until they commit, so what is not counted
-/// here is added by them afterwards.
+/// Whoever changes the likes of a message holds this row until they commit, so what is not counted behind this lock
+/// is added by them afterwards.
 const LOCK: &str = "
-    INSERT INTO message_counters (message_id, author_id) SELECT id, author_id FROM messages WHERE id = $1
+    INSERT INTO message_counters (message_id, author_id) SELECT id, author_id FROM messages WHERE id = ANY ($1) ORDER BY id
     ON CONFLICT (message_id) DO UPDATE SET author_id = excluded.author_id WHERE false";
 const RECOUNT: &str = "
-    UPDATE message_counters SET
-        like_count = (SELECT count(*) FROM likes WHERE message_id = $1 AND cancelled_at IS NULL),
-        like_ever_count = (SELECT count(*) FROM likes WHERE message_id = $1)
-    WHERE message_id = $1";
+    UPDATE message_counters AS counters SET
+        like_count = (SELECT count(*) FROM likes WHERE message_id = counters.message_id AND cancelled_at IS NULL),
+        like_ever_count = (SELECT count(*) FROM likes WHERE message_id = counters.message_id)
+    WHERE message_id = ANY ($1)";
+const CLEAR: &str = "
+    DELETE FROM message_counters WHERE message_id = ANY ($1)
+    AND NOT EXISTS (SELECT FROM messages WHERE messages.id = message_counters.message_id)";
 
-/// What has drifted. Changes nothing.
-pub async fn drifts(conn: &mut Connection) -> Result<Vec<Drift>> {
-    Ok(sql_query(DRIFTS).load(conn).await?)
+#[derive(QueryableByName)]
+struct Subject {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
 }
 
-/// Mends what has drifted and answers what that was.
-pub async fn mend(conn: &mut Connection) -> Result<Vec<Drift>> {
-    let found = drifts(conn).await?;
-    let mut messages: Vec<i64> = found.iter().map(|drift| drift.message_id).collect();
-    messages.dedup();
-    for message_id in messages {
-        conn.transaction::<_, Error, _>(async move |conn| {
-            sql_query(LOCK).bind::<BigInt, _>(message_id).execute(conn).await?;
-            sql_query(RECOUNT).bind::<BigInt, _>(message_id).execute(conn).await?;
-            Ok(())
-        })
-        .await?;
-    }
-    Ok(found)
+/// What is off among the next messages behind `after`. Changes nothing.
+pub async fn look(conn: &mut Connection, after: i64) -> Result<Slice> {
+    let subjects = sql_query(SUBJECTS).bind::<BigInt, _>(after).bind::<BigInt, _>(CHUNK);
+    let messages: Vec<i64> = subjects.load(conn).await?.into_iter().map(|subject: Subject| subject.id).collect();
+    let found = drifts(conn, &messages).await?;
+    Ok(Slice::of(&messages, CHUNK, found))
+}
+
+/// Recounts the messages in `found`, and answers what really was off when nobody could change it.
+pub async fn mend(conn: &mut Connection, found: &[Drift]) -> Result<Vec<Drift>> {
+    let messages = ids(found);
+    conn.transaction(async move |conn| {
+        sql_query(LOCK).bind::<Array<BigInt>, _>(&messages).execute(conn).await?;
+        let found = drifts(conn, &messages).await?;
+        sql_query(RECOUNT).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
+        sql_query(CLEAR).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
+        Ok(found)
+    })
+    .await
+}
+
+async fn drifts(conn: &mut Connection, messages: &[i64]) -> Result<Vec<Drift>> {
+    Ok(sql_query(DRIFTS).bind::<Array<BigInt>, _>(messages).load(conn).await?)
 }

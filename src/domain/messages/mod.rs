@@ -3,5 +3,6 @@
 pub mod model;
 pub mod partitions;
 pub mod read;
+pub mod repair;
 pub mod rules;
 pub mod write;

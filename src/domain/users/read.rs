@@ -39,3 +39,9 @@ pub async fn counters_by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<(
         .load(conn);
     Ok(rows.await?)
 }
+
+/// The next `limit` people behind `after`, in the order of their ids.
+pub async fn ids_after(conn: &mut Connection, after: i64, limit: i64) -> Result<Vec<i64>> {
+    let people = users::table.filter(users::id.gt(after)).order(users::id).limit(limit).select(users::id);
+    Ok(people.load(conn).await?)
+}

@@ -8,6 +8,9 @@ use clap::builder::Resettable;
 use clap::{Args, FromArgMatches};
 use kith::app::App;
 use kith::config::Config;
+use kith::domain::drift::Drift;
+use kith::domain::inbox::repair::strays::STRAY;
+use kith::domain::reconcile::{Means, REPAIRS};
 use kith::ids::GlobalId;
 use kith::viewer::Viewer;
 use serde_json::json;
@@ -158,8 +161,30 @@ impl Kith {
         self.sql().await.one("SELECT count(*) FROM jobs", &[]).await
     }
 
-    /// Ends the test: nothing is left to be done.
+    /// What is derived and is off. Changes nothing.
+    pub async fn drifts(&self) -> Vec<Drift> {
+        let mut conn = self.app.db.get().await.expect("a connection");
+        let (channels, now) = (&self.config.channels, self.app.clock.now());
+        let mut means = Means { conn: &mut conn, kv: &self.app.kv, channels, now };
+        let mut drifts = Vec::new();
+        for repair in REPAIRS {
+            let mut at = 0;
+            loop {
+                let slice = repair.look(&mut means, at).await.expect("Postgres and Redis answer");
+                drifts.extend(slice.drifts);
+                at = slice.next;
+                if at == 0 {
+                    break;
+                }
+            }
+        }
+        drifts
+    }
+
+    /// Ends the test: nothing is left to be done, and what is derived is right.
     pub async fn finish(self) {
+        let off: Vec<_> = self.drifts().await.into_iter().filter(|drift| drift.kind != STRAY).collect();
+        assert!(off.is_empty(), "{off:#?}");
         let left: Vec<String> = self.sql().await.column("SELECT payload::text FROM jobs ORDER BY id", &[]).await;
         assert!(left.is_empty(), "jobs are left: {left:#?}");
     }

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use kith::domain::likes::repair;
 use serde_json::{Value, json};
 
-use super::{counted, shown};
 use crate::harness::{Client, Kith, Person, Walk, watch_statements};
 
 const LIKES: &str = "query($id: ID!, $first: Int, $after: String, $last: Int, $before: String) {
@@ -164,30 +162,4 @@ async fn counts_and_ones_own_likes_take_one_statement_each_for_a_whole_page() {
         assert_eq!((&node["likeCount"], &node["viewerHasLiked"]), (&json!(count), &json!(mine)), "message {n}");
     }
     kith.finish().await;
-}
-
-#[tokio::test]
-async fn drift_is_found_and_mended() {
-    let kith = Kith::start().await;
-    let people = kith.people(3).await;
-    let (first, second) = (people[0].post("one").await, people[0].post("two").await);
-    people[1].like(&first).await;
-    people[2].like(&first).await;
-    people[2].unlike(&first).await;
-    people[1].like(&second).await;
-    let mut conn = kith::db::connect(&kith.config.database_url).await.expect("Postgres answers");
-    assert_eq!(repair::drifts(&mut conn).await, Ok(vec![]));
-    let sql = kith.sql().await;
-    sql.batch("DELETE FROM message_counters WHERE like_ever_count = 1; UPDATE message_counters SET like_count = 0, like_ever_count = 7").await;
-    let drifts = repair::drifts(&mut conn).await.expect("an answer");
-    assert_eq!(
-        drifts.iter().map(|drift| (drift.stored, drift.counted)).collect::<Vec<_>>(),
-        [(0, 1), (7, 2), (0, 1), (0, 1)]
-    );
-    assert_eq!(shown(&people[1], &first).await.0, 0, "looking changes nothing");
-    assert_eq!(repair::mend(&mut conn).await, Ok(drifts));
-    assert_eq!(repair::drifts(&mut conn).await, Ok(vec![]));
-    assert_eq!((shown(&people[1], &first).await.0, shown(&people[1], &second).await.0), (1, 1));
-    assert_eq!(counted(&kith).await, [2, 3, 2, 3]);
-    kith.drain().await;
 }

@@ -45,8 +45,7 @@ async fn burst(clients: &[Client], message_id: &str, count: usize, interfere: im
 }
 
 async fn likers(kith: &Kith) -> Vec<i64> {
-    let mut conn = kith::db::connect(&kith.config.database_url).await.expect("Postgres answers");
-    assert_eq!(kith::domain::likes::repair::drifts(&mut conn).await, Ok(vec![]));
+    assert_eq!(kith.drifts().await, []);
     kith.sql().await.column("SELECT user_id FROM likes WHERE cancelled_at IS NULL", &[]).await
 }
 

@@ -1,6 +1,10 @@
 //! Builds what was lost or voided, and clears what is no longer in flight. May run anywhere, any number
 //! of times.
 
+pub mod flights;
+pub mod hot;
+pub mod strays;
+
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
