@@ -126,8 +126,8 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
                 "likes/together",
                 "whatever_people_do_at_once_on_two_servers_the_counts_are_a_recount_and_ever_never_falls",
             ),
-            ("likes/lists", "drift_is_found_and_mended"),
-            ("follows", "drift_of_a_counter_is_found_and_mended"),
+            ("reconcile", "counters_of_messages"),
+            ("reconcile", "counters_of_people"),
         ],
     ),
     (
