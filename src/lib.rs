@@ -9,6 +9,7 @@ pub mod text;
 pub mod viewer;
 pub mod ids;
 pub mod config;
+pub mod tls;
 pub mod page;
 
 pub mod telemetry;

@@ -1,5 +1,6 @@
 //! Binds the addresses that a process listens on, and says what is wrong with one in a sentence.
 
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::sync::Arc;
 
@@ -11,11 +12,15 @@ use crate::http::server;
 
 /// Binds `addr`, which `variable` holds.
 pub fn bind(addr: &str, variable: &str) -> Outcome<TcpListener> {
-    if !addr.contains(':') {
-        return Err(format!("{variable} lacks a port: write {addr}:4000 or the like"));
-    }
-    TcpListener::bind(addr)
-        .map_err(|error| format!("cannot listen on {addr} ({variable}): {error}; free it or choose another"))
+    TcpListener::bind(addr).map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::AddrInUse => "another process listens there: end it, or choose another port",
+            ErrorKind::AddrNotAvailable => "the address is none of this machine's: choose one, or 0.0.0.0 for all",
+            ErrorKind::PermissionDenied => "ports below 1024 need a privilege: choose another port",
+            _ => "the name of the host is not known, or its address not ours: choose an address such as 127.0.0.1",
+        };
+        format!("cannot listen on {addr} ({variable}): {remedy} ({error})")
+    })
 }
 
 /// Serves what operators ask, if there is an address for it, until the handle is told to stop.

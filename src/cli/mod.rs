@@ -6,8 +6,10 @@ mod worker;
 mod migrate;
 mod reconcile;
 mod schema;
+mod settings;
 mod seed;
 mod start;
+mod checks;
 mod lease;
 mod listen;
 mod shutdown;
@@ -15,7 +17,7 @@ mod usage;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// A GraphQL social API server.
 #[derive(Parser)]
@@ -39,6 +41,8 @@ enum Command {
     Seed(seed::Seed),
     /// Print the GraphQL schema.
     Schema,
+    /// Print every setting, as it stands in docs/configuration.md.
+    Settings,
 }
 
 /// Runs the program: reads its arguments and environment, and does what they say.
@@ -55,6 +59,7 @@ pub fn run() -> ExitCode {
         Command::Reconcile(reconcile) => start::block_on(reconcile::run(reconcile)),
         Command::Seed(seed) => start::block_on(seed::run(seed)).map(done),
         Command::Schema => schema::run().map(done),
+        Command::Settings => settings::run(&Cli::command()).map(done),
     };
     outcome.unwrap_or_else(|sentence| usage::fail(&sentence))
 }

@@ -1,14 +1,15 @@
 //! `kith reconcile`: finds what is derived and is off, mends it, and says what that was. `docs/reconcile.md` describes
 //! what it prints.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use crate::cli::checks;
 use crate::cli::start::{self, Outcome};
-use crate::config::Channels;
-use crate::db;
+use crate::config::{Channels, DatabaseUrl, RedisUrl};
 use crate::domain::drift::Drift;
 use crate::domain::reconcile::{Means, REPAIRS};
 use crate::error::Error;
@@ -30,12 +31,16 @@ const DRIFT: u8 = 2;
 )]
 pub struct Reconcile {
     /// Where Postgres is: postgres://user:password@host:port/database
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
-    database_url: String,
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: DatabaseUrl,
 
     /// Where Redis is: redis://:password@host:port/database
-    #[arg(long, env = "REDIS_URL", hide_env_values = true)]
-    redis_url: String,
+    #[arg(long, env = "REDIS_URL", value_name = "URL", hide_env_values = true)]
+    redis_url: RedisUrl,
+
+    /// File of certificates (PEM) that are trusted for a Redis with TLS, instead of the system's.
+    #[arg(long, env = "KITH_REDIS_ROOT_CERT", value_name = "FILE")]
+    redis_root_cert: Option<PathBuf>,
 
     /// Channels that messages can be posted to, separated by commas, as for the server: inboxes of others are dropped.
     /// `default` is always one.
@@ -66,9 +71,8 @@ pub enum Format {
 
 /// Tells each thing that is off, and mends it. Running it again finds nothing more; people may go on meanwhile.
 pub async fn run(reconcile: Reconcile) -> Outcome<ExitCode> {
-    start::migrated(&reconcile.database_url).await?;
-    let mut conn = db::connect(&reconcile.database_url).await.map_err(start::database)?;
-    let kv = Kv::new(&reconcile.redis_url).await.map_err(start::redis)?;
+    let mut conn = checks::migrated(&reconcile.database_url).await?;
+    let kv = Kv::new(&reconcile.redis_url, reconcile.redis_root_cert.as_deref()).await.map_err(start::words)?;
     let now = Clock::System.now();
     let mut means = Means { conn: &mut conn, kv: &kv, channels: &reconcile.channels, now };
     let mut drifts = Vec::new();

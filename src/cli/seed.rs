@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::cli::checks;
 use crate::cli::start::{self, Outcome};
-use crate::config::Channels;
-use crate::db;
+use crate::config::{Channels, DatabaseUrl};
 use crate::domain::auth::passwords::Passwords;
 use crate::domain::seed::model::{Plan, Size};
 use crate::domain::seed::rules::{self, GUESTS, Guest, PASSWORD};
@@ -23,8 +23,8 @@ use crate::time::Clock;
 #[derive(Args)]
 pub struct Seed {
     /// Where Postgres is: postgres://user:password@host:port/database
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
-    database_url: String,
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
+    database_url: DatabaseUrl,
 
     /// Channels that messages are posted to, separated by commas, as for the server. `default` is always one.
     #[arg(long, env = "KITH_CHANNELS", default_value = "default")]
@@ -65,8 +65,7 @@ pub async fn run(seed: Seed) -> Outcome {
     let now = Clock::System.now();
     let until = seed.until.unwrap_or(now);
     rules::check(size, until, now).map_err(argument)?;
-    start::migrated(&seed.database_url).await?;
-    let mut conn = db::connect(&seed.database_url).await.map_err(start::database)?;
+    let mut conn = checks::migrated(&seed.database_url).await?;
     let is_inhabited = write::is_inhabited(&mut conn).await.map_err(start::database)?;
     if is_inhabited && seed.if_empty {
         return Ok(());

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::app::App;
+use crate::cli::checks;
 use crate::config::Config;
-use crate::db;
 use crate::error::Error;
 use crate::telemetry;
 use crate::time::Clock;
@@ -20,39 +20,21 @@ pub fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
     runtime.map_err(|error| format!("the operating system gives no threads: {error}"))?.block_on(work)
 }
 
-/// Starts the log, checks that the database is there and current, and makes the handles. No node number is
-/// held yet.
+/// Starts the log, checks what Kith stands on, and makes the handles. No node number is held yet.
 pub async fn app(config: Config) -> Outcome<Arc<App>> {
-    telemetry::start(config.log_format, &config.log)
-        .map_err(|error| format!("KITH_LOG is no filter such as info,kith=debug: {error}"))?;
-    migrated(&config.database_url).await?;
-    let app = App::new(config, Clock::System).await.map_err(redis)?;
-    if let Err(error) = app.kv.ping().await {
-        tracing::warn!(cause = words(error), "Redis (REDIS_URL) does not answer; going on, as it can come later");
-    }
+    telemetry::start(config.log_format, &config.log).map_err(|error| format!("KITH_LOG is not valid: {error}"))?;
+    let mut conn = checks::migrated(&config.database_url).await?;
+    checks::sound(&mut conn).await?;
+    let app = App::new(config, Clock::System).await.map_err(words)?;
+    checks::redis(&app).await?;
     Ok(app)
 }
 
-/// A sentence, unless the database is there and current.
-pub async fn migrated(database_url: &str) -> Outcome {
-    let pending = db::migrations::pending(database_url).await.map_err(database)?;
-    if !pending.is_empty() {
-        return Err(format!("the database lacks {}: run `kith migrate`", pending.join(", ")));
-    }
-    Ok(())
-}
-
-/// What to say when Postgres does not do what is needed at start.
+/// What to say when Postgres does not do what is needed at start. That it cannot be reached is a sentence already.
 pub fn database(error: Error) -> String {
-    format!("Postgres does not answer; is it running, and is DATABASE_URL right? {}", words(error))
-}
-
-/// What to say when the handles cannot be made. Nothing is connected yet, so it is the address that Redis's client
-/// cannot make out.
-pub fn redis(error: Error) -> String {
     match error {
-        Error::Unavailable(cause) => format!("REDIS_URL is not redis://:password@host:port/database: {cause}"),
-        other => format!("this is a fault of Kith: {}", words(other)),
+        Error::Unavailable(sentence) => sentence,
+        other => format!("Postgres (DATABASE_URL) does not do what Kith needs at start: {}", words(other)),
     }
 }
 

@@ -1,28 +1,29 @@
 //! Postgres: the pool, transactions that are tried once more, and how its errors become Kith's.
 //! Never a statement about a noun: those live in the rooms of `domain`.
 
+mod connect;
 mod errors;
 pub mod migrations;
 pub mod nodes;
 pub mod schema;
+pub mod server;
 pub mod shared_commit;
 mod statement;
 
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use diesel::ConnectionError;
-use diesel::sql_types::Timestamptz;
+use diesel_async::AsyncPgConnection;
 use diesel_async::pooled_connection::bb8::{Pool, PooledConnection, RunError};
 use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
 };
-use diesel_async::{AsyncConnection, AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
 
+use crate::config::DatabaseUrl;
+use crate::db::connect::Connector;
 use crate::error::{Error, Result};
-use crate::statement;
 
 /// A connection to Postgres, as the functions of `domain` are given it.
 pub type Connection = AsyncPgConnection;
@@ -44,10 +45,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The session of each connection: what Postgres ends by itself.
-    fn session(self) -> String {
+    /// What each connection begins with: what Postgres ends by itself.
+    fn settings(self) -> String {
         let (life, statement) = (self.life.as_millis(), self.life.as_millis() * 9 / 10);
-        format!("SET statement_timeout = {statement}; SET idle_in_transaction_session_timeout = {life}; SET jit = off")
+        format!("-c statement_timeout={statement} -c idle_in_transaction_session_timeout={life} -c jit=off")
     }
 }
 
@@ -62,24 +63,25 @@ impl Db {
     ///
     /// Call it on the main runtime: the tasks that drive the connections live there, for on a busy
     /// HTTP thread they would stall everybody else's statements.
-    pub async fn new(url: &str, limits: Limits) -> Result<Self> {
-        let session = limits.session();
+    pub async fn new(url: &DatabaseUrl, limits: Limits) -> Result<Self> {
+        let connector = Connector::new(url, &limits.settings())?;
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
         config.recycling_method = RecyclingMethod::Fast;
         let main = Handle::current();
-        config.custom_setup = Box::new(move |url| {
-            let (url, main, session) = (url.to_owned(), main.clone(), session.clone());
+        config.custom_setup = Box::new(move |_| {
+            let (connector, main) = (connector.clone(), main.clone());
             async move {
-                let connect = main.spawn(async move {
-                    let mut conn = AsyncPgConnection::establish(&url).await?;
-                    conn.batch_execute(&session).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
-                    Ok(conn)
-                });
-                connect.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))?
+                let connected = main.spawn(async move { connector.connect().await }).await;
+                match connected.map_err(|error| ConnectionError::BadConnection(error.to_string()))? {
+                    Ok(conn) => Ok(conn),
+                    Err(Error::Unavailable(cause)) => Err(ConnectionError::BadConnection(cause)),
+                    Err(other) => Err(ConnectionError::BadConnection(format!("{other:?}"))),
+                }
             }
             .boxed()
         });
-        let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+        // The connector knows where.
+        let manager = AsyncDieselConnectionManager::new_with_config("", config);
         let pool = Pool::builder()
             .max_size(limits.connections)
             .min_idle(Some(0))
@@ -125,19 +127,7 @@ impl Db {
     }
 }
 
-statement! {
-    /// What time it is there.
-    struct Now {} -> (Timestamptz)
-    "SELECT clock_timestamp()"
-}
-
-/// What time it is for Postgres.
-pub async fn now(conn: &mut Connection) -> Result<DateTime<Utc>> {
-    let (now,) = Now {}.get_result(conn).await?;
-    Ok(now)
-}
-
-/// A connection outside of any pool, for migrations and the lease of the node number.
-pub async fn connect(url: &str) -> Result<AsyncPgConnection> {
-    AsyncPgConnection::establish(url).await.map_err(|error| Error::Unavailable(error.to_string()))
+/// A connection outside of any pool, for migrations, repair and checks.
+pub async fn connect(url: &DatabaseUrl) -> Result<Connection> {
+    Connector::new(url, "")?.connect().await
 }

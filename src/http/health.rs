@@ -5,16 +5,11 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use chrono::TimeDelta;
 use serde_json::json;
 
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
-use crate::time::Clock;
-
-/// How far our clock may be from that of Postgres: ids carry the time.
-const MAX_SKEW: TimeDelta = TimeDelta::milliseconds(500);
 
 /// 200 as long as the process answers at all.
 pub async fn alive() -> HttpResponse {
@@ -49,11 +44,7 @@ pub async fn ready(app: Data<Arc<App>>) -> HttpResponse {
 async fn ask_postgres(app: &App) -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     let mut conn = app.db.get().await?;
-    let before = app.clock.now();
-    let there = db::now(&mut conn).await?;
-    let after = app.clock.now();
-    // The time there lies between before and after: only what is outside of that is the clocks' fault.
-    if matches!(app.clock, Clock::System) && (there < before - MAX_SKEW || there > after + MAX_SKEW) {
+    if db::server::skew(&mut conn, &app.clock).await?.is_some() {
         missing.push("clock");
     }
     match db::migrations::are_current(&mut conn).await {

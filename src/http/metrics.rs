@@ -68,7 +68,7 @@ async fn ask(app: &App) -> Result<()> {
     metrics.in_flight.set(in_flight);
     metrics.oldest_in_flight.set(since(oldest.map(ids::time_of)));
     metrics.inbox_epoch.set(epoch);
-    let (before, there) = (app.clock.now(), db::now(&mut conn).await?);
+    let (before, there) = (app.clock.now(), db::server::now(&mut conn).await?);
     // The time there lies between before and after; half-way is the best guess.
     let here = before + (app.clock.now() - before) / 2;
     metrics.clock_skew.set((here - there).as_seconds_f64());

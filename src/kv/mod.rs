@@ -2,14 +2,18 @@
 
 mod errors;
 pub mod keys;
+pub mod server;
 
+use std::path::Path;
 use std::time::Duration;
 
 use bb8::RunError;
 use bb8_redis::RedisConnectionManager;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
+use crate::config::RedisUrl;
 use crate::error::{Error, Result};
+use crate::tls;
 
 /// How long an answer of Redis is waited for. Everything in Redis has another way round it.
 const ANSWER: Duration = Duration::from_millis(500);
@@ -28,10 +32,13 @@ pub struct Kv {
 pub type Owned = bb8::PooledConnection<'static, RedisConnectionManager>;
 
 impl Kv {
-    /// Prepares the connections; they are made when they are needed and made again when they break.
+    /// Prepares the connections; they are made when they are needed and made again when they break. With `rediss://`
+    /// the certificates to trust are those in the file `roots` (PEM), or else the system's.
+    ///
     /// Call it on the main runtime: the task that drives the shared connection lives there.
-    pub async fn new(url: &str) -> Result<Self> {
-        let client = redis::Client::open(url)?;
+    /// Errors: [`Error::Unavailable`] with a sentence for the operator.
+    pub async fn new(url: &RedisUrl, roots: Option<&Path>) -> Result<Self> {
+        let client = client(url, roots).map_err(Error::Unavailable)?;
         let config = ConnectionManagerConfig::new()
             .set_response_timeout(Some(ANSWER))
             .set_connection_timeout(Some(ANSWER))
@@ -40,7 +47,7 @@ impl Kv {
             .max_size(SCRIPTS)
             .min_idle(Some(0))
             .connection_timeout(ANSWER)
-            .build(RedisConnectionManager::new(url)?)
+            .build(RedisConnectionManager::new(client.get_connection_info().clone())?)
             .await?;
         Ok(Self { shared: ConnectionManager::new_lazy_with_config(client, config)?, owned })
     }
@@ -67,5 +74,25 @@ impl Kv {
             RunError::User(error) => error.into(),
             RunError::TimedOut => Error::Unavailable("no connection to Redis became free".into()),
         })
+    }
+}
+
+fn client(url: &RedisUrl, roots: Option<&Path>) -> Result<redis::Client, String> {
+    tls::install();
+    // The client names what is wrong, never the address.
+    let unreadable = |error: redis::RedisError| {
+        format!(
+            "REDIS_URL cannot be read ({error}): write redis://:password@host:port/database, and / : @ ? # % in a password as \
+             %2F %3A %40 %3F %23 %25"
+        )
+    };
+    let plain = redis::Client::open(url.as_str()).map_err(unreadable)?;
+    match (roots, plain.get_connection_info().addr()) {
+        (Some(path), redis::ConnectionAddr::TcpTls { .. }) => {
+            let root_cert = tls::pem(path).map_err(|cause| format!("KITH_REDIS_ROOT_CERT is not valid: {cause}"))?;
+            let trusted = redis::TlsCertificates { client_tls: None, root_cert: Some(root_cert) };
+            redis::Client::build_with_tls(url.as_str(), trusted).map_err(unreadable)
+        }
+        _ => Ok(plain),
     }
 }

@@ -331,7 +331,7 @@ async fn a_connection_that_died_in_the_pool_is_not_handed_out() {
 
 #[tokio::test]
 async fn without_redis_the_feed_is_answered_by_postgres() {
-    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".into()).await;
+    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".parse().expect("a URL")).await;
     let people = kith.people(2).await;
     let (ada, ben) = (&people[0], &people[1]);
     ben.follow(ada).await;

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use kith::config::Config;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -61,22 +62,21 @@ async fn a_revoked_session_reads_and_writes_nothing() {
 
 #[tokio::test]
 async fn a_request_is_dropped_when_its_time_is_over() {
-    let kith = Kith::start_with(|config| config.request_timeout = Duration::from_millis(400)).await;
-    let ada = kith.sign_up("ada").await;
-    let sql = kith.sql().await;
-    sql.batch("BEGIN; LOCK TABLE messages IN ACCESS EXCLUSIVE MODE").await;
+    let change = |config: &mut Config| (config.request_timeout, config.database_pool) = (Duration::from_secs(1), 1);
+    let kith = Kith::start_with(change).await;
+    let ada = &kith.people(1).await[0];
+    // What waits for Postgres ends before, by itself: this waits for the only connection to become free.
+    let held = kith.app.db.get().await.expect("the connection");
     let start = Instant::now();
-    ask(&ada, POST_MESSAGE).await.is_refused(503, "UNAVAILABLE");
+    ask(ada, POST_MESSAGE).await.is_refused(503, "UNAVAILABLE");
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
-    sql.batch("COMMIT").await;
-    // Behind whatever it may still have waited for.
-    sql.batch("BEGIN; LOCK TABLE messages IN ACCESS EXCLUSIVE MODE; COMMIT").await;
+    drop(held);
     assert_eq!(messages(&kith).await, 0);
     let head = "POST /graphql HTTP/1.1\r\nHost: kith\r\nConnection: close\r\nContent-Type: application/json";
     let accept = "Accept: application/graphql-response+json";
-    let answer = raw(&ada, &format!("{head}\r\n{accept}\r\nContent-Length: 1000\r\n\r\n{{\"query\":")).await;
+    let answer = raw(ada, &format!("{head}\r\n{accept}\r\nContent-Length: 1000\r\n\r\n{{\"query\":")).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("UNAVAILABLE"), "{answer}");
-    ask(&ada, "{ __typename }").await.is_executed();
+    ask(ada, "{ __typename }").await.is_executed();
     kith.finish().await;
 }
 
@@ -192,7 +192,7 @@ async fn readiness_names_what_is_missing() {
     let reply = ready().await;
     assert_eq!((reply.status, &reply.body["missing"]), (503, &json!(["migrations"])));
 
-    let cut_off = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".into()).await;
+    let cut_off = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".parse().expect("a URL")).await;
     let reply = send(cut_off.anonymous().raw(Method::GET, "/readyz")).await;
     assert_eq!((reply.status, &reply.body["missing"]), (503, &json!(["redis"])));
     assert_eq!(send(cut_off.anonymous().raw(Method::GET, "/healthz")).await.status, 200);

@@ -28,4 +28,5 @@ mod reconcile;
 mod schema_sdl;
 mod seed;
 mod shared_commit;
+mod start;
 mod walls;

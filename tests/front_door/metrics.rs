@@ -70,7 +70,7 @@ async fn what_happens_is_counted() {
 
 #[tokio::test]
 async fn a_scrape_without_postgres_and_redis_tells_the_rest() {
-    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".into()).await;
+    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".parse().expect("a URL")).await;
     let sql = kith.sql().await;
     sql.batch("BEGIN; LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE").await;
     scrape(kith.anonymous()).await;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{join, join_all};
-use kith::db::migrations::{down, pending, up};
+use kith::db::migrations::{Schema, compare, down, up};
 
 use crate::harness::{Database, Sql};
 
@@ -42,24 +42,24 @@ async fn up_and_down_and_up_again() {
     let sql = Sql::connect(&database.url).await;
     let empty = dump(&sql).await;
 
-    let ran = up(&database.url).await.expect("up");
+    let ran = up(&database.address()).await.expect("up");
     assert!(!ran.is_empty());
     let first = dump(&sql).await;
     assert!(first.len() > 50, "{first:#?}");
 
-    down(&database.url).await.expect("down");
+    down(&database.address()).await.expect("down");
     assert_eq!(dump(&sql).await, empty, "down leaves something");
 
-    assert_eq!(up(&database.url).await.expect("up again"), ran);
+    assert_eq!(up(&database.address()).await.expect("up again"), ran);
     assert_eq!(dump(&sql).await, first, "up again makes something else");
-    assert!(pending(&database.url).await.expect("an answer").is_empty());
-    assert!(up(&database.url).await.expect("nothing to do").is_empty());
+    assert_eq!(compare(&database.address()).await, Ok(Schema::Current));
+    assert!(up(&database.address()).await.expect("nothing to do").is_empty());
 }
 
 #[tokio::test]
 async fn down_leaves_nothing_of_a_database_in_use() {
     let (database, empty) = (Database::migrated().await, Database::empty().await);
-    down(&database.url).await.expect("down");
+    down(&database.address()).await.expect("down");
     let (sql, nothing) = (Sql::connect(&database.url).await, Sql::connect(&empty.url).await);
     assert_eq!(dump(&sql).await, dump(&nothing).await);
 }
@@ -133,8 +133,9 @@ fn in_postgres(ty: &str) -> String {
 async fn many_may_migrate_and_look_at_the_same_time() {
     for _ in 0..3 {
         let database = Database::empty().await;
-        let ran = join_all((0..4).map(|_| up(&database.url)));
-        let (ran, looked) = join(ran, join_all((0..4).map(|_| pending(&database.url)))).await;
+        let url = database.address();
+        let ran = join_all((0..4).map(|_| up(&url)));
+        let (ran, looked) = join(ran, join_all((0..4).map(|_| compare(&url)))).await;
         let ran: Vec<usize> = ran.into_iter().map(|ran| ran.expect("it migrates or finds it done").len()).collect();
         assert_eq!(ran.iter().filter(|count| **count > 0).count(), 1, "one of them did it: {ran:?}");
         for looked in looked {

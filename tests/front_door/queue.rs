@@ -34,7 +34,7 @@ async fn a_job_that_fails_comes_back_later_and_is_buried_at_last() {
 
 #[tokio::test]
 async fn a_delivery_waits_for_redis_as_long_as_it_takes_and_readers_see_the_message() {
-    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".into()).await;
+    let kith = Kith::start_with(|config| config.redis_url = "redis://127.0.0.1:1/0".parse().expect("a URL")).await;
     let people = kith.people(2).await;
     let (ada, ben) = (&people[0], &people[1]);
     ben.follow(ada).await;

@@ -13,7 +13,7 @@ use crate::harness::{Database, Kith, Person, Process, Walk, until};
 fn reconcile(kith: &Kith, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
     command.arg("reconcile").args(arguments).env_clear();
-    command.env("DATABASE_URL", &kith.config.database_url).env("REDIS_URL", &kith.config.redis_url);
+    command.env("DATABASE_URL", kith.config.database_url.as_str()).env("REDIS_URL", kith.config.redis_url.as_str());
     command.env("KITH_CHANNELS", "default,work").output().expect("it runs")
 }
 
@@ -314,10 +314,10 @@ async fn what_stands_in_the_way_is_told_in_a_sentence() {
         let output = command.output().expect("it runs");
         (String::from_utf8_lossy(&output.stderr).into_owned(), output.status.code())
     };
-    let (text, code) = run(&empty.url, &kith.config.redis_url);
+    let (text, code) = run(&empty.url, kith.config.redis_url.as_str());
     assert!(text.contains("run `kith migrate`"), "{text}");
     assert_eq!(code, Some(1));
-    let (text, code) = run(&kith.config.database_url, "redis://127.0.0.1:1");
+    let (text, code) = run(kith.config.database_url.as_str(), "redis://127.0.0.1:1");
     assert!(text.contains("Redis"), "{text}");
     assert_eq!(code, Some(1));
 }

@@ -12,7 +12,7 @@ use crate::harness::{Kith, Person, START_MS, Sql, Walk};
 fn kith_with(kith: &Kith, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
     command.args(arguments).env_clear();
-    command.env("DATABASE_URL", &kith.config.database_url).env("REDIS_URL", &kith.config.redis_url);
+    command.env("DATABASE_URL", kith.config.database_url.as_str()).env("REDIS_URL", kith.config.redis_url.as_str());
     command.env("KITH_CHANNELS", "default,work").output().expect("it runs")
 }
 

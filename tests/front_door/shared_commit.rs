@@ -27,7 +27,7 @@ impl Op for Fake {
 
     /// Answers with how many shared the batch.
     async fn commit(conn: &mut Connection, ops: &[Self]) -> Result<Vec<Result<(i64, usize)>>> {
-        kith::db::now(conn).await?;
+        kith::db::server::now(conn).await?;
         let mut outcomes = Vec::new();
         for op in ops {
             match op {
@@ -81,7 +81,7 @@ async fn a_batch_that_breaks_leaves_nobody_waiting_and_the_writer_alive() {
 
 #[tokio::test]
 async fn without_postgres_everybody_is_told() {
-    let db = Db::new("postgres://nobody@127.0.0.1:1/none", LIMITS).await.expect("a pool");
+    let db = Db::new(&"postgres://nobody@127.0.0.1:1/none".parse().expect("a URL"), LIMITS).await.expect("a pool");
     let commit = SharedCommit::<Fake>::start(db);
     let outcomes = together(&commit, vec![Fake::Number(1), Fake::Number(2)]).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(Error::Unavailable(_)))), "{outcomes:?}");

@@ -148,7 +148,7 @@ impl Kith {
 
     /// The database of this test, directly.
     pub async fn sql(&self) -> &Sql {
-        self.sql.get_or_init(|| Sql::connect(&self.config.database_url)).await
+        self.sql.get_or_init(|| Sql::connect(self.config.database_url.as_str())).await
     }
 
     /// The Redis of this test, directly.

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, Utc};
+use kith::config::DatabaseUrl;
 use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio::sync::{Mutex, OnceCell};
@@ -28,12 +29,24 @@ pub struct Database {
 impl Database {
     /// A fresh copy of the migrated template.
     pub async fn migrated() -> Self {
-        landlord().run(async move |it| it.create(Some(it.template().await)).await).await
+        landlord().run(async move |it| it.create(Some(it.template().await.to_owned())).await).await
     }
 
     /// An empty one.
     pub async fn empty() -> Self {
         landlord().run(async move |it| it.create(None).await).await
+    }
+
+    /// An empty one that writes text in another way than UTF8.
+    pub async fn encoded(encoding: &'static str) -> Self {
+        landlord()
+            .run(async move |it| it.create(Some(format!("template0 ENCODING '{encoding}' LOCALE 'C'"))).await)
+            .await
+    }
+
+    /// Where it is, as Kith reads it.
+    pub fn address(&self) -> DatabaseUrl {
+        self.url.parse().expect("a URL")
     }
 }
 
@@ -121,10 +134,10 @@ impl Landlord {
         client
     }
 
-    async fn create(&self, template: Option<&str>) -> Database {
+    async fn create(&self, template: Option<String>) -> Database {
         self.sign().await;
         let name = format!("{}_{}", self.run, self.made.fetch_add(1, Ordering::Relaxed));
-        let template = template.unwrap_or("template0");
+        let template = template.unwrap_or_else(|| "template0".into());
         self.command(&format!("CREATE DATABASE {name} TEMPLATE {template}")).await.expect("CREATE DATABASE");
         Database { url: self.url_of(&name), name }
     }
@@ -221,6 +234,7 @@ impl Landlord {
 
 /// What `kith migrate` does, for the clock of the tests and for that of the machine.
 async fn migrate(url: &str) {
+    let url = &url.parse().expect("a URL");
     kith::db::migrations::up(url).await.expect("the migrations run");
     let mut conn = kith::db::connect(url).await.expect("Postgres answers");
     for now in [start(), Utc::now()] {

@@ -3,6 +3,7 @@
 use std::process::{Child, Command, Stdio};
 
 use super::kith::SECRETS;
+use super::servers::free_port;
 use super::{Client, Kith, until};
 
 /// A running `kith`. It ends, killed, when this is dropped.
@@ -20,15 +21,16 @@ impl Process {
         let child = Command::new(env!("CARGO_BIN_EXE_kith"))
             .args(arguments)
             .env_clear()
-            .env("DATABASE_URL", &kith.config.database_url)
-            .env("REDIS_URL", &kith.config.redis_url)
+            .env("DATABASE_URL", kith.config.database_url.as_str())
+            .env("REDIS_URL", kith.config.redis_url.as_str())
             .env("KITH_SECRETS", SECRETS)
             .env("KITH_ADDR", format!("127.0.0.1:{port}"))
             .env("KITH_CHANNELS", "default,work")
             // What the test did by its own clock was long ago by that of the machine.
             .env("KITH_COLD_DAYS", "36500")
             .env("KITH_HTTP_THREADS", "1")
-            .env("KITH_LOG", "warn")
+            // The Postgres of the tests is not durable, and each process would say so.
+            .env("KITH_LOG", "warn,kith::cli::checks=error")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
             .spawn()
@@ -72,10 +74,4 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-/// A port that nobody listens on now.
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").port()
 }

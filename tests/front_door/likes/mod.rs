@@ -63,7 +63,7 @@ struct Hold(Sql);
 
 impl Hold {
     async fn on(kith: &Kith, message_id: &str) -> Self {
-        let sql = Sql::connect(&kith.config.database_url).await;
+        let sql = Sql::connect(kith.config.database_url.as_str()).await;
         let id = reference(message_id).id;
         sql.batch("BEGIN").await;
         let lock = "INSERT INTO message_counters (message_id, author_id) VALUES ($1, $2)
