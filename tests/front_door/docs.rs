@@ -30,3 +30,11 @@ fn what_the_readme_links_to_is_there() {
         }
     }
 }
+
+#[test]
+fn the_page_of_settings_is_what_the_program_prints() {
+    let kith = std::process::Command::new(env!("CARGO_BIN_EXE_kith")).arg("settings").env_clear().output();
+    let printed = String::from_utf8(kith.expect("it runs").stdout).expect("UTF-8");
+    assert!(printed.contains("| `KITH_JOB_LEASE` | `--job-lease` | `30` | seconds | Seconds that"), "{printed}");
+    assert!(printed == file("docs/configuration.md"), "cargo run -- settings > docs/configuration.md\n{printed}");
+}
