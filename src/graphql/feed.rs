@@ -1,9 +1,11 @@
 //! The feed, and a person's own messages: where their candidates come from.
 
+#![allow(clippy::too_many_arguments, reason = "a resolver has one for each argument of its field")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use async_graphql::{Context, Object, Result};
+use async_graphql::{Context, Enum, Object, Result};
 
 use crate::domain::follows;
 use crate::domain::inbox::read::{Feed, Reading};
@@ -18,6 +20,15 @@ use crate::graphql::messages::{Message, MessageConnection};
 use crate::page::{Arguments, Connection, Scope};
 use crate::telemetry::metrics::FeedRead;
 
+/// Whose messages a feed shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]
+pub enum FeedFilter {
+    /// Those of everybody whom the viewer follows, and the viewer's own.
+    All,
+    /// Only those of people whom the viewer follows closely.
+    Close,
+}
+
 /// The questions about feeds.
 #[derive(Default)]
 pub struct FeedQuery;
@@ -30,28 +41,40 @@ impl FeedQuery {
         &self,
         ctx: &Context<'_>,
         #[graphql(desc = "Which channel, one of `limits.channels`.", default = "default")] channel: String,
+        #[graphql(desc = "Whose messages.", default_with = "FeedFilter::All")] filter: FeedFilter,
         #[graphql(desc = "How many of the newest, 1 to 100. Without `first` and `last`: 20.")] first: Option<i32>,
         #[graphql(desc = "Only what is older than this cursor.")] after: Option<String>,
         #[graphql(desc = "How many of the oldest, 1 to 100.")] last: Option<i32>,
         #[graphql(desc = "Only what is newer than this cursor.")] before: Option<String>,
     ) -> Option<Result<MessageConnection>> {
-        Some(feed(ctx, channel, Arguments { first, after, last, before }).await)
+        Some(feed(ctx, channel, filter, Arguments { first, after, last, before }).await)
     }
 }
 
-async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Result<MessageConnection> {
+async fn feed(
+    ctx: &Context<'_>,
+    channel: String,
+    filter: FeedFilter,
+    arguments: Arguments,
+) -> Result<MessageConnection> {
     let (viewer, app) = (ctx.viewer()?, ctx.app());
     let channel = rules::channel(&channel, &app.config.channels)?;
-    let scope = Scope::new(Connection::Feed, 0, &channel);
+    // A channel has no space in its name.
+    let filtered = if filter == FeedFilter::Close { format!("{channel} close") } else { channel.clone() };
+    let scope = Scope::new(Connection::Feed, 0, &filtered);
     let request = arguments.parse(&app.cursors, scope)?;
     let now = app.clock.now();
     let oldest = now - app.config.inbox_age();
     let reading = Reading { viewer_id: viewer.user_id, channel: &channel, request, oldest, now };
-    let feed = Feed::open(&app.db, &app.kv, reading).await?;
+    let feed = match filter {
+        FeedFilter::All => Feed::open(&app.db, &app.kv, reading).await?,
+        FeedFilter::Close => Feed::close(&app.db, reading),
+    };
     app.metrics.feed_reads.get_or_create(&FeedRead { source: feed.source() }).inc();
     let source = FeedSource {
         ctx,
         feed,
+        filter,
         viewer_id: viewer.user_id,
         loaders: ctx.loaders(),
         without_reason: AtomicUsize::new(0),
@@ -65,6 +88,7 @@ async fn feed(ctx: &Context<'_>, channel: String, arguments: Arguments) -> Resul
 struct FeedSource<'a> {
     ctx: &'a Context<'a>,
     feed: Feed,
+    filter: FeedFilter,
     viewer_id: i64,
     loaders: Arc<Loaders>,
     without_reason: AtomicUsize,
@@ -124,8 +148,11 @@ impl Source for FeedSource<'_> {
         let mut conn = self.ctx.app().db.get().await?;
         let relations = follows::read::relations(&mut conn, self.viewer_id, &authors).await?;
         let has_reason = |reference: &Reference| {
-            reference.author_id == self.viewer_id
-                || relations.get(&reference.author_id).is_some_and(|relation| relation.viewer_follows)
+            let relation = relations.get(&reference.author_id).copied().unwrap_or_default();
+            match self.filter {
+                FeedFilter::All => reference.author_id == self.viewer_id || relation.viewer_follows,
+                FeedFilter::Close => relation.is_close,
+            }
         };
         let admit = |(reference, message)| match (has_reason(reference), message) {
             (true, message) => Option::map(message, Message),

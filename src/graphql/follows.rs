@@ -99,6 +99,26 @@ pub struct UnfollowUserPayload {
     client_mutation_id: Option<String>,
 }
 
+/// Whom to follow closely, or not.
+#[derive(InputObject)]
+pub struct SetCloseFollowInput {
+    /// A person whom the viewer follows.
+    user_id: ID,
+    /// Whether closely.
+    is_close: bool,
+    /// Sent back as it came.
+    client_mutation_id: Option<String>,
+}
+
+/// The follow is as it was wanted.
+#[derive(SimpleObject)]
+pub struct SetCloseFollowPayload {
+    /// The person, as they are now.
+    user: User,
+    /// As it was sent.
+    client_mutation_id: Option<String>,
+}
+
 /// The verbs of the follow graph.
 #[derive(Default)]
 pub struct FollowMutation;
@@ -122,6 +142,16 @@ impl FollowMutation {
     ) -> Option<Result<UnfollowUserPayload>> {
         Some(unfollow_user(ctx, input).await)
     }
+
+    /// Makes a follow a close one, so that `feed(filter: CLOSE)` shows it, or an ordinary one again. Only the viewer
+    /// knows which are close. Following anew begins as ordinary.
+    async fn set_close_follow(
+        &self,
+        ctx: &Context<'_>,
+        #[graphql(desc = "Whom, and whether.")] input: SetCloseFollowInput,
+    ) -> Option<Result<SetCloseFollowPayload>> {
+        Some(set_close_follow(ctx, input).await)
+    }
 }
 
 async fn person(ctx: &Context<'_>, id: i64) -> Result<User> {
@@ -143,4 +173,13 @@ async fn unfollow_user(ctx: &Context<'_>, input: UnfollowUserInput) -> Result<Un
     app.db.write(|mut conn| async move { write::unfollow(&mut conn, viewer, followee_id).await }).await?;
     ctx.written();
     Ok(UnfollowUserPayload { user: person(ctx, followee_id).await?, client_mutation_id: input.client_mutation_id })
+}
+
+async fn set_close_follow(ctx: &Context<'_>, input: SetCloseFollowInput) -> Result<SetCloseFollowPayload> {
+    let (viewer, app) = (ctx.viewer()?, ctx.app());
+    let followee_id = user_id("userId", &input.user_id)?;
+    let is_close = input.is_close;
+    app.db.write(|mut conn| async move { write::set_close(&mut conn, viewer, followee_id, is_close).await }).await?;
+    ctx.written();
+    Ok(SetCloseFollowPayload { user: person(ctx, followee_id).await?, client_mutation_id: input.client_mutation_id })
 }

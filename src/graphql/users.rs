@@ -77,6 +77,11 @@ impl User {
         Ok(self.relation(ctx).await?.viewer_follows)
     }
 
+    /// Whether who is signed in follows this person closely.
+    async fn viewer_follows_closely(&self, ctx: &Context<'_>) -> Result<bool> {
+        Ok(self.relation(ctx).await?.is_close)
+    }
+
     /// Whether this person follows who is signed in.
     async fn follows_viewer(&self, ctx: &Context<'_>) -> Result<bool> {
         Ok(self.relation(ctx).await?.follows_viewer)

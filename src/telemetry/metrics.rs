@@ -33,7 +33,8 @@ pub const DRIFTS: [&str; 8] = [
     "lacking_inboxes",
 ];
 
-const SOURCES: [Source; 5] = [Source::Inbox, Source::NoInbox, Source::RedisAway, Source::RedisBehind, Source::Backlog];
+const SOURCES: [Source; 6] =
+    [Source::Inbox, Source::NoInbox, Source::RedisAway, Source::RedisBehind, Source::Backlog, Source::Close];
 
 const STEPS: [&str; 5] = ["done", "more", "postponed", "failed", "lost"];
 
@@ -100,6 +101,8 @@ pub enum Source {
     RedisBehind,
     /// Postgres, as too much is in flight.
     Backlog,
+    /// Postgres, as only close follows were asked for.
+    Close,
 }
 
 /// A feed that was read.

@@ -168,3 +168,58 @@ async fn what_people_are_to_each_other_takes_one_statement_for_many() {
     assert_eq!(kith.statements("\"user_counters\".\"user_id\" = ANY") - counters, 1);
     kith.finish().await;
 }
+
+#[tokio::test]
+async fn the_close_feed_shows_only_whom_one_follows_closely() {
+    let kith = Kith::start().await;
+    let people = kith.people(4).await;
+    let (ada, ben, eve, me) = (&people[0], &people[1], &people[2], &people[3]);
+    let set = "mutation($input: SetCloseFollowInput!) { setCloseFollow(input: $input) {
+        user { viewerFollows viewerFollowsClosely } clientMutationId } }";
+    let close = |person: &Person, is_close: bool| {
+        me.query(set, json!({ "input": { "userId": person.id, "isClose": is_close, "clientMutationId": "c" } }))
+    };
+    let feed = async |arguments: &str| {
+        let answer = me.query(&format!("{{ feed({arguments}) {{ nodes {{ content }} }} }}"), json!({})).await;
+        answer
+            .at("/feed/nodes")
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|node| node["content"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(close(ada, true).await.code(), "NOT_FOUND", "who is not followed is not followed closely");
+    for person in [ada, ben, eve] {
+        me.follow(person).await;
+    }
+    for _ in 0..2 {
+        let expected =
+            json!({ "user": { "viewerFollows": true, "viewerFollowsClosely": true }, "clientMutationId": "c" });
+        assert_eq!(close(ada, true).await.at("/setCloseFollow"), &expected);
+    }
+    close(ben, true).await.data();
+    for (person, content) in [(ada, "1"), (eve, "2"), (me, "3"), (ben, "4"), (ada, "5")] {
+        person.post(content).await;
+    }
+    for _ in 0..2 {
+        assert_eq!(feed("filter: CLOSE").await, ["5", "4", "1"]);
+        assert_eq!(feed("first: 9").await, ["5", "4", "3", "2", "1"]);
+        kith.drain().await;
+    }
+    // Cursors of the one are none of the other.
+    let cursor = me.query("{ feed(filter: CLOSE, first: 1) { pageInfo { endCursor hasNextPage } } }", json!({})).await;
+    let cursor = cursor.text("/feed/pageInfo/endCursor");
+    assert_eq!(feed(&format!("filter: CLOSE, after: \"{cursor}\"")).await, ["4", "1"]);
+    let elsewhere = me.query(&format!("{{ feed(after: \"{cursor}\") {{ nodes {{ id }} }} }}"), json!({})).await;
+    assert_eq!(elsewhere.code(), "BAD_CURSOR");
+    close(ben, false).await.data();
+    assert_eq!(feed("filter: CLOSE").await, ["5", "1"]);
+    me.unfollow(ada).await;
+    me.follow(ada).await;
+    assert!(feed("filter: CLOSE").await.is_empty(), "following anew begins as ordinary");
+    let signed_out = kith.anonymous().query(set, json!({ "input": { "userId": ada.id, "isClose": true } })).await;
+    assert_eq!(signed_out.code(), "UNAUTHENTICATED");
+    kith.drain().await;
+    kith.finish().await;
+}

@@ -18,6 +18,8 @@ pub struct Edge {
 pub struct Relation {
     /// The viewer follows them.
     pub viewer_follows: bool,
+    /// The viewer follows them closely.
+    pub is_close: bool,
     /// They follow the viewer.
     pub follows_viewer: bool,
 }

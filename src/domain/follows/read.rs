@@ -15,8 +15,9 @@ use crate::statement;
 
 statement! {
     /// Both directions between one person and many, in one statement.
-    struct Relations { others: Vec<i64>, viewer_id: i64, viewer_id_again: i64 } -> (BigInt, Bool, Bool)
-    "SELECT other.id, forth.followee_id IS NOT NULL, back.followee_id IS NOT NULL
+    struct Relations { others: Vec<i64>, viewer_id: i64, viewer_id_again: i64 }
+        -> (BigInt, Bool, Bool, Bool)
+    "SELECT other.id, forth.followee_id IS NOT NULL, coalesce(forth.is_close, false), back.followee_id IS NOT NULL
      FROM unnest(" (others: Array<BigInt>)
     ") AS other (id)
      LEFT JOIN follows AS forth ON forth.followee_id = other.id AND forth.follower_id = " (viewer_id: BigInt)
@@ -26,8 +27,9 @@ statement! {
 /// What `viewer_id` and each of these people are to each other, in one statement.
 pub async fn relations(conn: &mut Connection, viewer_id: i64, others: &[i64]) -> Result<HashMap<i64, Relation>> {
     let ask = Relations { others: others.to_vec(), viewer_id, viewer_id_again: viewer_id };
-    let rows: Vec<(i64, bool, bool)> = ask.load(conn).await?;
-    let relation = |(id, viewer_follows, follows_viewer)| (id, Relation { viewer_follows, follows_viewer });
+    let rows: Vec<(i64, bool, bool, bool)> = ask.load(conn).await?;
+    let relation =
+        |(id, viewer_follows, is_close, follows_viewer)| (id, Relation { viewer_follows, is_close, follows_viewer });
     Ok(rows.into_iter().map(relation).collect())
 }
 

@@ -70,6 +70,17 @@ pub async fn unfollow(conn: &mut Connection, viewer: Viewer, followee_id: i64) -
     .await
 }
 
+/// Makes a follow of `viewer` a close one, or an ordinary one again. Doing it again changes nothing.
+///
+/// Errors: [`Error::NotFound`] when the viewer does not follow `followee_id`.
+pub async fn set_close(conn: &mut Connection, viewer: Viewer, followee_id: i64, is_close: bool) -> Result<()> {
+    let edge = follows::table.find((followee_id, viewer.user_id));
+    match diesel::update(edge).set(follows::is_close.eq(is_close)).execute(conn).await? {
+        0 => Err(Error::NotFound { what: "follow" }),
+        _ => Ok(()),
+    }
+}
+
 /// Locks what the two are to each other, then their counters in id order.
 /// Errors: [`Error::NotFound`] if one of them does not exist.
 async fn lock_pair(conn: &mut Connection, follower_id: i64, followee_id: i64) -> Result<()> {

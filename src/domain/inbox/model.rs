@@ -22,6 +22,15 @@ pub const LONGEST: usize = 127;
 /// With more in flight than this a feed is answered by Postgres.
 pub const IN_FLIGHT_BOUND: usize = 500;
 
+/// Who is read in a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Circle {
+    /// Everybody whom the reader follows, and the reader.
+    Everybody,
+    /// Only those whom the reader follows closely.
+    Close,
+}
+
 /// Whose feed in which channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {

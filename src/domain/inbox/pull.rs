@@ -1,10 +1,10 @@
 //! Feeds out of Postgres alone: what is below the horizon of an inbox, or has none. Never Redis.
 
-use diesel::sql_types::{BigInt, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 use diesel_async::RunQueryDsl;
 
 use crate::db::Connection;
-use crate::domain::inbox::model::Reader;
+use crate::domain::inbox::model::{Circle, Reader};
 use crate::domain::messages::model::Reference;
 use crate::error::Result;
 use crate::statement;
@@ -13,13 +13,15 @@ statement! {
     /// The newest references of a feed below a position. Of the authors who have nothing newer than that, only as
     /// many as there are references wanted can contribute: those with the newest messages.
     struct Older {
-        viewer_id: i64, viewer_id_again: i64, channel: String, below: i64, below_again: i64, limit: i64,
+        viewer_id: i64, is_close: bool, viewer_id_again: i64, is_everybody: bool, channel: String, below: i64, below_again: i64, limit: i64,
         channel_again: String, below_still: i64, limit_again: i64, limit_still: i64,
     } -> (BigInt, BigInt)
     "WITH author AS MATERIALIZED (
         SELECT head.author_id AS id, head.newest_id
         FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
-    " UNION ALL SELECT " (viewer_id_again: BigInt)
+    " AND (is_close OR NOT " (is_close: Bool)
+    ") UNION ALL SELECT " (viewer_id_again: BigInt)
+    " WHERE " (is_everybody: Bool)
     ") AS reason JOIN author_channels AS head ON head.author_id = reason.id AND head.channel = " (channel: Text)
     ") SELECT message.id, message.author_id
      FROM (SELECT id FROM author WHERE newest_id >= " (below: BigInt)
@@ -33,11 +35,19 @@ statement! {
 }
 
 /// At most `limit` references below `below`, newest first; fewer only if there are no more.
-pub async fn older(conn: &mut Connection, of: Reader<'_>, below: i64, limit: usize) -> Result<Vec<Reference>> {
+pub async fn older(
+    conn: &mut Connection,
+    of: Reader<'_>,
+    circle: Circle,
+    below: i64,
+    limit: usize,
+) -> Result<Vec<Reference>> {
     let limit = limit as i64;
     let ask = Older {
         viewer_id: of.user_id,
+        is_close: circle == Circle::Close,
         viewer_id_again: of.user_id,
+        is_everybody: circle == Circle::Everybody,
         channel: of.channel.to_owned(),
         below,
         below_again: below,
@@ -53,12 +63,14 @@ pub async fn older(conn: &mut Connection, of: Reader<'_>, below: i64, limit: usi
 statement! {
     /// The oldest references of a feed above a position. Only who has anything newer can contribute.
     struct Newer {
-        viewer_id: i64, viewer_id_again: i64, channel: String, above: i64, channel_again: String, above_again: i64,
+        viewer_id: i64, is_close: bool, viewer_id_again: i64, is_everybody: bool, channel: String, above: i64, channel_again: String, above_again: i64,
         limit: i64, limit_again: i64,
     } -> (BigInt, BigInt)
     "SELECT message.id, message.author_id
      FROM (SELECT followee_id AS id FROM follows WHERE follower_id = " (viewer_id: BigInt)
-    " UNION ALL SELECT " (viewer_id_again: BigInt)
+    " AND (is_close OR NOT " (is_close: Bool)
+    ") UNION ALL SELECT " (viewer_id_again: BigInt)
+    " WHERE " (is_everybody: Bool)
     ") AS reason JOIN author_channels AS head ON head.author_id = reason.id AND head.channel = " (channel: Text)
     " AND head.newest_id > " (above: BigInt)
     " CROSS JOIN LATERAL (
@@ -69,11 +81,19 @@ statement! {
 }
 
 /// At most `limit` references above `above`, oldest first; fewer only if there are no more.
-pub async fn newer(conn: &mut Connection, of: Reader<'_>, above: i64, limit: usize) -> Result<Vec<Reference>> {
+pub async fn newer(
+    conn: &mut Connection,
+    of: Reader<'_>,
+    circle: Circle,
+    above: i64,
+    limit: usize,
+) -> Result<Vec<Reference>> {
     let limit = limit as i64;
     let ask = Newer {
         viewer_id: of.user_id,
+        is_close: circle == Circle::Close,
         viewer_id_again: of.user_id,
+        is_everybody: circle == Circle::Everybody,
         channel: of.channel.to_owned(),
         above,
         channel_again: of.channel.to_owned(),

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::join;
 
 use crate::db::Db;
-use crate::domain::inbox::model::{Reader, Window};
+use crate::domain::inbox::model::{Circle, Reader, Window};
 use crate::domain::inbox::pull;
 use crate::domain::inbox::state::{Slice, State, state};
 use crate::domain::messages::model::Reference;
@@ -28,6 +28,7 @@ const AHEAD: TimeDelta = TimeDelta::days(1);
 pub struct Feed {
     viewer_id: i64,
     channel: String,
+    circle: Circle,
     db: Db,
     window: Option<Window>,
     is_missed: bool,
@@ -99,12 +100,32 @@ impl Feed {
             is_missed,
             source,
             read_at,
+            circle: Circle::Everybody,
             floor,
             ceiling,
             has_pulled,
             older,
             newer,
         })
+    }
+
+    /// The part of a feed that is by those whom the reader follows closely. They are few, so it has no inbox.
+    pub fn close(db: &Db, reading: Reading<'_>) -> Self {
+        Self {
+            viewer_id: reading.viewer_id,
+            channel: reading.channel.to_owned(),
+            circle: Circle::Close,
+            db: db.clone(),
+            window: None,
+            is_missed: false,
+            source: Source::Close,
+            read_at: None,
+            floor: 0,
+            ceiling: ids::floor_of_ms((reading.now + AHEAD).timestamp_millis()),
+            has_pulled: false,
+            older: Slice::default(),
+            newer: Slice::default(),
+        }
     }
 
     /// What it is read from above the horizon.
@@ -167,11 +188,11 @@ impl Feed {
 
     async fn pull_older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
         let below = below.min(self.ceiling);
-        pull::older(&mut *self.db.get().await?, self.reader(), below, limit).await
+        pull::older(&mut *self.db.get().await?, self.reader(), self.circle, below, limit).await
     }
 
     async fn pull_newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
-        pull::newer(&mut *self.db.get().await?, self.reader(), above, limit).await
+        pull::newer(&mut *self.db.get().await?, self.reader(), self.circle, above, limit).await
     }
 
     /// What the first look did not bring is asked for.
