@@ -54,7 +54,7 @@ pub struct Seed {
     #[arg(long)]
     until: Option<DateTime<Utc>>,
 
-    /// Do nothing, and call that success, when there are people already.
+    /// Do nothing, print nothing, and call that success, when there are people already.
     #[arg(long)]
     if_empty: bool,
 }
@@ -78,7 +78,7 @@ pub async fn run(seed: Seed) -> Outcome {
     let channels = seed.channels.names().to_vec();
     let begin = Instant::now();
     let world = World::make(Plan { size, seed: seed.seed, until_ms: until.timestamp_millis(), channels });
-    eprintln!("made up in {:.1} s", begin.elapsed().as_secs_f64());
+    eprintln!("world: made up in {:.1} s", begin.elapsed().as_secs_f64());
     let password = Password::typed(PASSWORD);
     let hash = Passwords::new().map_err(fault)?.hash(password).await.map_err(fault)?;
     let bar = Mutex::new(Bar::default());
@@ -93,11 +93,19 @@ pub async fn run(seed: Seed) -> Outcome {
     write::settle(&mut conn, &show)
         .await
         .map_err(|error| format!("the world is there, but not its statistics: {}", start::words(error)))?;
-    println!("Everybody has the password {PASSWORD}, so never use this world in production. Log in as one of");
-    for Guest { handle, display_name, .. } in GUESTS {
-        println!("  {handle}  ({display_name})");
-    }
+    print!("{}", log_ins());
     Ok(())
+}
+
+/// Who can be logged in as, and how.
+fn log_ins() -> String {
+    let mut text =
+        "Everybody in the demo world has the same password, which is no secret: never use it in production.\n"
+            .to_owned();
+    for Guest { handle, display_name, language, .. } in GUESTS {
+        text += &format!("    {handle:<12}  {PASSWORD}    {display_name} ({language})\n");
+    }
+    text
 }
 
 /// What is wrong with an argument.

@@ -2,47 +2,64 @@
 // Never: running anything; that stays the newcomer's to press.
 import { type GraphiQLPlugin, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useContext } from 'react';
-import { actAs } from '../session/store';
+import { actAs, useSession } from '../session/store';
 import { CastContext } from './cast';
 import { asText, operations } from './operations';
 import { useProgress } from './progress';
-import { type Step, storyOf } from './steps';
+import { type Step, storyOf, tourOf } from './steps';
 
 function StoryPanel() {
-  const steps = storyOf(useContext(CastContext));
+  const cast = useContext(CastContext);
+  const { actingHandle } = useSession();
   const { done } = useProgress();
-  const setUp = useSetUp();
+  const steps = storyOf(cast);
+  const tour = tourOf(cast, actingHandle);
   const next = steps.find((step) => !done.includes(step.id));
   return (
     <section className="story" aria-labelledby="story-title">
       <h2 id="story-title">First steps</h2>
       <p>Two people, one message. Each step opens its tab, as the right person. Then run it: ▶ or Ctrl+Enter.</p>
-      <ol>
-        {steps.map((step, index) => {
-          const isDone = done.includes(step.id);
-          return (
-            <li key={step.id} data-done={isDone} aria-current={step === next ? 'step' : undefined}>
-              <button type="button" onClick={() => setUp(step)}>
-                <span className="story-number" aria-hidden="true">
-                  {isDone ? '✓' : index + 1}
-                </span>
-                <span>
-                  <strong>{step.title}</strong>
-                  {isDone && <span className="only-spoken"> (done)</span>}
-                  <small>{step.hint}</small>
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ol>
+      <Steps steps={steps} next={next} />
       {!next && <p className="story-end">That is all it takes. The book icon opens the whole schema.</p>}
+      {tour.length > 0 && (
+        <>
+          <h2>The demo world</h2>
+          <p>People who have been here for months. Log in as one of them and look around.</p>
+          <Steps steps={tour} />
+        </>
+      )}
       <p>
         <button type="button" className="button" onClick={startOver}>
           Start over
         </button>
       </p>
     </section>
+  );
+}
+
+function Steps({ steps, next }: { steps: Step[]; next?: Step }) {
+  const { done } = useProgress();
+  const setUp = useSetUp();
+  return (
+    <ol>
+      {steps.map((step, index) => {
+        const isDone = done.includes(step.id);
+        return (
+          <li key={step.id} data-done={isDone} aria-current={step.id === next?.id ? 'step' : undefined}>
+            <button type="button" onClick={() => setUp(step)}>
+              <span className="story-number" aria-hidden="true">
+                {isDone ? '✓' : index + 1}
+              </span>
+              <span>
+                <strong>{step.title}</strong>
+                {isDone && <span className="only-spoken"> (done)</span>}
+                <small>{step.hint}</small>
+              </span>
+            </button>
+          </li>
+        );
+      })}
+    </ol>
   );
 }
 
@@ -61,7 +78,7 @@ function useSetUp() {
       queryEditor?.setValue(operations[step.operation]);
     }
     variableEditor?.setValue(asText(step.variables()));
-    actAs(step.operation === 'SignUp' ? null : step.who);
+    actAs(['SignUp', 'LogIn'].includes(step.operation) ? null : step.who);
   };
 }
 

@@ -1,6 +1,6 @@
 // The example operations, one a tab, in the order a newcomer runs them.
 // Never: who runs which and when (steps.ts).
-import type { Cast, Character } from './cast';
+import type { Cast, Character, Guest } from './cast';
 
 export const operations = {
   SignUp: `# Creates a person and signs them in.
@@ -19,9 +19,8 @@ mutation SignUp($input: SignUpInput!) {
   }
 }
 `,
-  LogIn: `# Signs in somebody who has signed up
-# before. In the demo world there is
-# grace_demo, password kith-demo-world.
+  LogIn: `# Signs in somebody who has
+# signed up before.
 mutation LogIn($input: LogInInput!) {
   logIn(input: $input) {
     viewer {
@@ -82,9 +81,11 @@ mutation PostMessage($input: PostMessageInput!) {
 query Feed($first: Int) {
   feed(first: $first) {
     nodes {
+      author { handle displayName }
+      title
       content
       createdAt
-      author { handle displayName }
+      likeCount
     }
     pageInfo {
       hasNextPage
@@ -102,7 +103,7 @@ export const ID_TO_COME = 'the id that UserByHandle gives';
 
 export const variablesOf = {
   SignUp: ({ handle, displayName, password, bio }: Character) => ({ input: { handle, displayName, password, bio } }),
-  LogIn: ({ handle, password }: Character) => ({ input: { handle, password } }),
+  LogIn: ({ handle, password }: Guest) => ({ input: { handle, password } }),
   UserByHandle: ({ handle }: Character) => ({ handle }),
   FollowUser: (userId: string) => ({ input: { userId } }),
   PostMessage: () => ({ input: { content: 'The engine weaves algebraic patterns as the loom weaves flowers and leaves.' } }),

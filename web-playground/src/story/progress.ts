@@ -36,8 +36,8 @@ export const lastLookedUpId = () => progress.lastLookedUp;
 
 export function noteProgress({ operationName, variables }: GraphQLRequest, { data, errors }: GraphQLAnswer) {
   if (errors?.length || !data || !operationName) return;
-  const signedUp = (variables as { input?: { handle?: string } } | undefined)?.input?.handle;
-  const who = operationName === 'SignUp' ? signedUp : actingPerson()?.handle;
+  const signedIn = (variables as { input?: { handle?: string } } | undefined)?.input?.handle;
+  const who = ['SignUp', 'LogIn'].includes(operationName) ? signedIn : actingPerson()?.handle;
   const step = `${operationName}:${who}`;
   const found = data.user as { id?: string; handle?: string } | null | undefined;
   const isNamed = found?.id && found.handle;

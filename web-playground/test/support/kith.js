@@ -14,8 +14,8 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const built = fileURLToPath(new URL('../../dist/index.html', import.meta.url));
 const binary = process.env.KITH_BIN ?? fileURLToPath(new URL('../../../target/debug/kith', import.meta.url));
 
-/** Migrates and serves. Ends with `{ url, stop }` once the server answers. */
-export async function startKith() {
+/** Migrates, fills in the demo world if `demo` is true, and serves. Ends with `{ url, stop }` once the server answers. */
+export async function startKith({ demo = false } = {}) {
   if (!existsSync(built)) throw new Error('There is no dist/ yet: run `npm run build` first.');
   const database = await createDatabase();
   try {
@@ -27,7 +27,8 @@ export async function startKith() {
       KITH_ADDR: address,
       KITH_SECRETS: `1:${randomBytes(32).toString('base64url')}`,
     };
-    await migrate(env);
+    await finish(['migrate'], env);
+    if (demo) await finish(['seed'], env);
     const server = await serve(env, `http://${address}`);
     const stop = async () => {
       await server.stop();
@@ -40,14 +41,14 @@ export async function startKith() {
   }
 }
 
-async function migrate(env) {
-  const { child, output } = run('migrate', env);
+async function finish(command, env) {
+  const { child, output } = run(command, env);
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`kith migrate ended with ${code}:\n${output()}`);
+  if (code !== 0) throw new Error(`kith ${command} ended with ${code}:\n${output()}`);
 }
 
 async function serve(env, url) {
-  const { child, output } = run('serve', env);
+  const { child, output } = run(['serve'], env);
   const exited = once(child, 'exit');
   let hasExited = false;
   exited.then(() => (hasExited = true));
@@ -76,7 +77,7 @@ async function answers(url) {
 }
 
 function run(command, env) {
-  const child = spawn(binary, [command], { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(binary, command, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let text = '';
   const keep = (chunk) => (text = (text + chunk).slice(-20_000));
   child.stdout.on('data', keep);
