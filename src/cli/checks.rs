@@ -1,14 +1,13 @@
 //! What Kith asks of the servers that it stands on, and what an operator is told where they do not have it. What would
 //! make an answer wrong ends the start; what makes Kith slower, or may lose data by the operator's choice, is a warning.
 
-use crate::app::App;
 use crate::cli::start::{self, Outcome};
 use crate::config::DatabaseUrl;
 use crate::db::migrations::{self, Schema};
 use crate::db::server::{self, MAX_SKEW};
 use crate::db::{self, Connection};
-use crate::kv;
 use crate::kv::server::Silence;
+use crate::kv::{self, Kv};
 use crate::time::Clock;
 
 /// The oldest Postgres that will do, as it counts its versions.
@@ -75,8 +74,8 @@ pub async fn sound(conn: &mut Connection) -> Outcome {
 }
 
 /// Whether Redis is one that Kith can work with. That it is away hinders nothing, for it can come later.
-pub async fn redis(app: &App) -> Outcome {
-    let server = match kv::server::ask(&app.kv).await {
+pub async fn redis(kv: &Kv) -> Outcome {
+    let server = match kv::server::ask(kv).await {
         Ok(server) => server,
         Err(Silence::Refused(sentence)) => return Err(sentence),
         Err(Silence::Away(sentence)) => {

@@ -73,6 +73,7 @@ pub enum Format {
 pub async fn run(reconcile: Reconcile) -> Outcome<ExitCode> {
     let mut conn = checks::migrated(&reconcile.database_url).await?;
     let kv = Kv::new(&reconcile.redis_url, reconcile.redis_root_cert.as_deref()).await.map_err(start::words)?;
+    checks::redis(&kv).await?;
     let now = Clock::System.now();
     let mut means = Means { conn: &mut conn, kv: &kv, channels: &reconcile.channels, now };
     let mut drifts = Vec::new();

@@ -9,7 +9,8 @@ use crate::cli::start::Outcome;
 const HEAD: &str = "# Configuration
 
 Each setting is a variable of the environment and a flag; the flag wins. Kith reads no file: [.env.example](../.env.example)
-is one to load, and shows the same settings. What is wrong with one is said at start, with the remedy.
+is one to load, and shows the same settings. What is wrong with one is said at start, with the remedy. A worker takes what a
+server takes, so that both can share a file; what is about HTTP means nothing to it.
 
 This page is what `kith settings` prints; a test compares them.
 

@@ -26,7 +26,7 @@ pub async fn app(config: Config) -> Outcome<Arc<App>> {
     let mut conn = checks::migrated(&config.database_url).await?;
     checks::sound(&mut conn).await?;
     let app = App::new(config, Clock::System).await.map_err(words)?;
-    checks::redis(&app).await?;
+    checks::redis(&app.kv).await?;
     Ok(app)
 }
 

@@ -102,6 +102,8 @@ impl PostgresServer {
 impl Drop for PostgresServer {
     fn drop(&mut self) {
         services("erase", &self.name);
+        let lock = format!("{}/.data/{}.lock", env!("CARGO_MANIFEST_DIR"), self.name);
+        let _ = std::fs::remove_file(lock);
     }
 }
 

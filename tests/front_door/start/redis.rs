@@ -22,7 +22,7 @@ async fn what_keeps_it_from_using_redis_is_named_with_the_remedy() {
         ("somebody:right@PORT/0", ["user", "REDIS_URL"]),
         (":right@PORT/2", ["database", "REDIS_URL"]),
     ] {
-        for command in ["serve", "worker"] {
+        for command in ["serve", "worker", "reconcile"] {
             refuses(command, &[("DATABASE_URL", &database.url), ("REDIS_URL", &url(place))], &words).await;
         }
     }

@@ -24,6 +24,7 @@ async fn each_setting_that_cannot_be_read_is_named_with_the_remedy() {
         ("KITH_ADDR", "localhost", "host:port"),
         ("KITH_ADDR", "::1:4000", "[::]:4000"),
         ("KITH_ADDR", "127.0.0.1:http", "host:port"),
+        ("KITH_OPS_ADDR", "localhost", "host:port"),
         ("KITH_LOG", "informative", "debug"),
         ("KITH_LOG", "info,kith=verbose", "info,kith=debug"),
         ("KITH_LOG_FORMAT", "xml", "json"),
