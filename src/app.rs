@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use uuid::Uuid;
 
@@ -19,6 +20,9 @@ use crate::page::Cursors;
 use crate::telemetry::metrics::Metrics;
 use crate::time::Clock;
 
+/// What operators ask must never weigh on Postgres: nothing of it takes a second.
+const OPS: Limits = Limits { connections: 1, life: Duration::from_secs(1) };
+
 /// What a request or a job needs to reach the world.
 pub struct App {
     /// The settings.
@@ -31,6 +35,8 @@ pub struct App {
     pub db: Db,
     /// Postgres, for jobs and the clock: they never keep a request waiting for a connection.
     pub jobs_db: Db,
+    /// Postgres, for what operators ask: one connection, so that they are answered also when the others are all in use.
+    pub ops_db: Db,
     /// Redis.
     pub kv: Kv,
     /// What is counted and measured.
@@ -54,13 +60,16 @@ impl App {
     pub async fn new(config: Config, clock: Clock) -> Result<Arc<Self>> {
         let requests = Limits { connections: config.database_pool, life: config.request_timeout };
         let jobs = Limits { connections: config.worker_pool, life: config.job_lease };
-        let db = Db::new(&config.database_url, requests).await?;
+        let metrics = Metrics::new();
+        let errors = || metrics.store_errors.clone();
+        let db = Db::new(&config.database_url, requests, errors()).await?;
         Ok(Arc::new(Self {
             likes: SharedCommit::start(db.clone()),
             db,
-            jobs_db: Db::new(&config.database_url, jobs).await?,
-            metrics: Metrics::new(),
-            kv: Kv::new(&config.redis_url, config.redis_root_cert.as_deref()).await?,
+            jobs_db: Db::new(&config.database_url, jobs, errors()).await?,
+            ops_db: Db::new(&config.database_url, OPS, errors()).await?,
+            kv: Kv::new(&config.redis_url, config.redis_root_cert.as_deref(), errors()).await?,
+            metrics,
             cursors: Cursors::new(&config.secrets),
             tokens: Tokens::new(&config.secrets)?,
             passwords: Passwords::new()?,
@@ -82,8 +91,8 @@ impl App {
 
     /// Gives the node number back, so that another process can have it at once. No id is made from then on.
     pub async fn release_node(&self) -> Result<()> {
-        self.ids.release();
-        db::nodes::release(&mut *self.jobs_db.get().await?, self.holder).await
+        let last_ms = self.ids.release();
+        db::nodes::release(&mut *self.db.get().await?, self.holder, last_ms).await
     }
 
     /// Waits until all that was taken in is written and answered; from now on nothing more is taken in.

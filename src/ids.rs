@@ -65,12 +65,16 @@ impl Generator {
     /// Takes a new or renewed lease.
     pub fn hold(&self, lease: Lease) {
         let mut state = self.lock();
-        state.lease = Some(lease);
+        // A renewal knows no floor, but what an earlier holder may have used stays used.
+        let floor_ms = state.lease.as_ref().map_or(0, |held| held.floor_ms).max(lease.floor_ms);
+        state.lease = Some(Lease { floor_ms, ..lease });
     }
 
-    /// Gives the lease up: no id is made until there is another.
-    pub fn release(&self) {
-        self.lock().lease = None;
+    /// Gives the lease up: no id is made until there is another. Answers the last millisecond that may have been used.
+    pub fn release(&self) -> i64 {
+        let mut state = self.lock();
+        let floor_ms = state.lease.take().map_or(0, |held| held.floor_ms);
+        state.last_ms.max(floor_ms)
     }
 
     /// The node number held now, if any.
@@ -212,6 +216,20 @@ mod tests {
         ids.hold(lease(3, EPOCH_MS + 500, EPOCH_MS + 600));
         assert_eq!(ms_of(ids.next(EPOCH_MS + 100).expect("held")), EPOCH_MS + 501);
         assert!(ids.next(EPOCH_MS + 601).is_err());
+    }
+
+    #[test]
+    fn a_lease_that_is_given_up_tells_what_was_used_by_its_holder_or_before() {
+        let ids = Generator::default();
+        ids.hold(lease(3, EPOCH_MS + 500, EPOCH_MS + 600));
+        ids.hold(lease(3, 0, EPOCH_MS + 900));
+        assert_eq!(ms_of(ids.next(EPOCH_MS + 100).expect("held")), EPOCH_MS + 501);
+        ids.hold(lease(3, 0, EPOCH_MS + 900));
+        assert_eq!(ms_of(ids.next(EPOCH_MS + 700).expect("held")), EPOCH_MS + 700);
+        assert_eq!(ids.release(), EPOCH_MS + 700);
+        assert!(ids.next(EPOCH_MS + 800).is_err());
+        ids.hold(lease(4, EPOCH_MS + 2000, EPOCH_MS + 3000));
+        assert_eq!(ids.release(), EPOCH_MS + 2000);
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::domain::reconcile::{Means, REPAIRS};
 use crate::error::Error;
 use crate::kv::Kv;
 use crate::queue;
+use crate::telemetry::metrics::Errors;
 use crate::time::Clock;
 
 /// How many buried jobs are told one by one.
@@ -72,7 +73,8 @@ pub enum Format {
 /// Tells each thing that is off, and mends it. Running it again finds nothing more; people may go on meanwhile.
 pub async fn run(reconcile: Reconcile) -> Outcome<ExitCode> {
     let mut conn = checks::migrated(&reconcile.database_url).await?;
-    let kv = Kv::new(&reconcile.redis_url, reconcile.redis_root_cert.as_deref()).await.map_err(start::words)?;
+    let kv = Kv::new(&reconcile.redis_url, reconcile.redis_root_cert.as_deref(), Errors::default()).await;
+    let kv = kv.map_err(start::words)?;
     checks::redis(&kv).await?;
     let now = Clock::System.now();
     let mut means = Means { conn: &mut conn, kv: &kv, channels: &reconcile.channels, now };

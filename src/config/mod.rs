@@ -43,8 +43,8 @@ pub struct Config {
     #[arg(long, env = "KITH_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:4000", value_parser = host_and_port)]
     pub addr: String,
 
-    /// Address and port at which operators find /metrics, /healthz and /readyz, and nobody else should. Without it a
-    /// server has /metrics at its public address, and a worker has none.
+    /// Address and port at which operators find /metrics, /healthz and /readyz, and strangers should not. Without it there
+    /// are no metrics, and of a worker nothing is served. Each process on a machine needs its own.
     #[arg(long, env = "KITH_OPS_ADDR", value_name = "HOST:PORT", value_parser = host_and_port)]
     pub ops_addr: Option<String>,
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 impl From<Diesel> for Error {
     fn from(error: Diesel) -> Self {
         match error {
-            Diesel::DatabaseError(kind, info) => from_database(kind, info.as_ref()),
+            Diesel::DatabaseError(kind, info) => from_database(&kind, info.as_ref()),
             Diesel::BrokenTransactionManager => Self::Unavailable("the transaction broke".into()),
             Diesel::RollbackErrorOnCommit { commit_error, .. } => Self::from(*commit_error),
             other => Self::Internal(other.to_string()),
@@ -15,7 +15,14 @@ impl From<Diesel> for Error {
     }
 }
 
-fn from_database(kind: DatabaseErrorKind, info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Error {
+/// Whether a rule of the schema was met, which is an answer and no trouble.
+pub fn is_constraint(kind: &DatabaseErrorKind) -> bool {
+    use DatabaseErrorKind as Kind;
+    matches!(kind, Kind::UniqueViolation | Kind::ForeignKeyViolation | Kind::NotNullViolation | Kind::CheckViolation)
+}
+
+/// What the database says, as Kith's error.
+pub fn from_database(kind: &DatabaseErrorKind, info: &(dyn DatabaseErrorInformation + Send + Sync)) -> Error {
     let text = info.message().to_owned();
     match kind {
         DatabaseErrorKind::UniqueViolation if info.constraint_name() == Some("users_handle_key") => {

@@ -9,6 +9,7 @@ pub mod schema;
 pub mod server;
 pub mod shared_commit;
 mod statement;
+mod watch;
 
 use std::time::Duration;
 
@@ -23,7 +24,10 @@ use tokio::runtime::Handle;
 
 use crate::config::DatabaseUrl;
 use crate::db::connect::Connector;
+use crate::db::watch::Watch;
 use crate::error::{Error, Result};
+use crate::telemetry::metrics::Errors;
+use crate::telemetry::metrics::labels::Trouble;
 
 /// A connection to Postgres, as the functions of `domain` are given it.
 pub type Connection = AsyncPgConnection;
@@ -56,23 +60,28 @@ impl Limits {
 #[derive(Clone, Debug)]
 pub struct Db {
     pool: Pool<AsyncPgConnection>,
+    errors: Errors,
 }
 
 impl Db {
-    /// Prepares a pool within `limits`; connections are made when they are needed.
+    /// Prepares a pool within `limits`; connections are made when they are needed, and count their `errors`.
     ///
     /// Call it on the main runtime: the tasks that drive the connections live there, for on a busy
     /// HTTP thread they would stall everybody else's statements.
-    pub async fn new(url: &DatabaseUrl, limits: Limits) -> Result<Self> {
+    pub async fn new(url: &DatabaseUrl, limits: Limits, errors: Errors) -> Result<Self> {
         let connector = Connector::new(url, &limits.settings())?;
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
         config.recycling_method = RecyclingMethod::Fast;
-        let main = Handle::current();
+        let (main, watched) = (Handle::current(), errors.clone());
         config.custom_setup = Box::new(move |_| {
-            let (connector, main) = (connector.clone(), main.clone());
+            let (connector, main, watched) = (connector.clone(), main.clone(), watched.clone());
             async move {
-                let connected = main.spawn(async move { connector.connect().await }).await;
-                match connected.map_err(|error| ConnectionError::BadConnection(error.to_string()))? {
+                let connected = main.spawn(async move {
+                    let mut conn = connector.connect().await?;
+                    conn.set_instrumentation(Watch::new(watched));
+                    Ok(conn)
+                });
+                match connected.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))? {
                     Ok(conn) => Ok(conn),
                     Err(Error::Unavailable(cause)) => Err(ConnectionError::BadConnection(cause)),
                     Err(other) => Err(ConnectionError::BadConnection(format!("{other:?}"))),
@@ -90,21 +99,26 @@ impl Db {
             .build(manager)
             .await
             .map_err(|error| Error::Unavailable(error.to_string()))?;
-        Ok(Self { pool })
+        Ok(Self { pool, errors })
     }
 
-    /// How many connections there are, and how many of them nobody uses.
-    pub fn connections(&self) -> (u32, u32) {
-        let state = self.pool.state();
-        (state.connections, state.idle_connections)
+    /// How the pool stands.
+    pub fn state(&self) -> bb8::State {
+        self.pool.state()
     }
 
     /// A connection. Errors: [`Error::Unavailable`] when none is free in time or Postgres is away.
     pub async fn get(&self) -> Result<Pooled> {
         loop {
             let mut conn = self.pool.get_owned().await.map_err(|error| match error {
-                RunError::User(error) => Error::Unavailable(error.to_string()),
-                RunError::TimedOut => Error::Unavailable("no connection to Postgres became free".into()),
+                RunError::User(error) => {
+                    watch::count(&self.errors, Trouble::Unavailable);
+                    Error::Unavailable(error.to_string())
+                }
+                RunError::TimedOut => {
+                    watch::count(&self.errors, Trouble::NoConnection);
+                    Error::Unavailable("no connection to Postgres became free".into())
+                }
             })?;
             // One that died while it waited in the pool is thrown away as it goes back.
             if !conn.is_broken() {

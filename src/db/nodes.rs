@@ -70,14 +70,16 @@ pub async fn lease(conn: &mut Connection, holder: Uuid, length: Duration, now_ms
 }
 
 statement! {
-    /// Ends the lease of `holder`; the high water stays, so the next holder starts above it.
-    struct Release { holder: Uuid } -> ()
-    "UPDATE nodes SET leased_until = now() WHERE holder = " (holder: SqlUuid)
+    /// Ends the lease of `holder`. The high water falls to what was used: it lies ahead, and the next holder, who comes at
+    /// once, would start there.
+    struct Release { last_ms: i64, holder: Uuid } -> ()
+    "UPDATE nodes SET leased_until = now(), high_water = least(high_water, " (last_ms: BigInt)
+    ") WHERE holder = " (holder: SqlUuid)
     " AND leased_until > now()"
 }
 
-/// Ends the lease of `holder`, if it has one.
-pub async fn release(conn: &mut Connection, holder: Uuid) -> Result<()> {
-    Release { holder }.execute(conn).await?;
+/// Ends the lease of `holder`, if it has one, which made no id after `last_ms` and makes none any more.
+pub async fn release(conn: &mut Connection, holder: Uuid, last_ms: i64) -> Result<()> {
+    Release { last_ms, holder }.execute(conn).await?;
     Ok(())
 }

@@ -18,7 +18,7 @@ use crate::graphql::gate;
 use crate::graphql::loaders::Loaders;
 use crate::graphql::messages::{Message, MessageConnection};
 use crate::page::{Arguments, Connection, Scope};
-use crate::telemetry::metrics::FeedRead;
+use crate::telemetry::metrics::labels::FeedRead;
 
 /// Whose messages a feed shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Enum)]

@@ -22,6 +22,7 @@ use crate::http::answer::Answer;
 use crate::http::media::{self, Media};
 use crate::http::params::Params;
 use crate::http::{codes, limits, once, session, trace, variables};
+use crate::telemetry::metrics::{self, labels::OperationKind};
 
 /// The longest description of a client that is passed on, in characters.
 const MAX_USER_AGENT: usize = 256;
@@ -41,15 +42,15 @@ pub async fn handle(request: HttpRequest, body: Payload, app: Data<Arc<App>>, sc
         answer.complete(&request_id);
         return answer.into_response(Media::Json);
     };
-    let (started, mut asked) = (Instant::now(), Asked::default());
+    let (started, mut asked) = (Instant::now(), Asked { name: None, kind: OperationKind::None });
     let answering = answer(&request, body, (&app, &schema), &mut asked);
     let mut answer = match timeout(app.config.request_timeout, answering).await {
         Ok(Ok(answer) | Err(answer)) => answer,
         Err(_) => Answer::error(codes::kith(Error::Unavailable("the request took too long".into()))),
     };
     answer.complete(&request_id);
-    let name = asked.name.as_deref().filter(|_| answer.is_executed());
-    app.metrics.operation(name, asked.kind, answer.outcome(), started.elapsed());
+    let counted = metrics::Asked { name: asked.name.as_deref(), kind: asked.kind, is_executed: answer.is_executed() };
+    app.metrics.operation(counted, answer.outcome(), started.elapsed());
     tracing::Span::current().record("outcome", answer.outcome());
     answer.into_response(media)
 }
@@ -57,13 +58,7 @@ pub async fn handle(request: HttpRequest, body: Payload, app: Data<Arc<App>>, sc
 /// What turned out to be asked.
 struct Asked {
     name: Option<String>,
-    kind: &'static str,
-}
-
-impl Default for Asked {
-    fn default() -> Self {
-        Self { name: None, kind: "none" }
-    }
+    kind: OperationKind,
 }
 
 async fn answer(
@@ -76,10 +71,10 @@ async fn answer(
     let viewer = session::claimed(app, request.headers()).map_err(|error| Answer::error(codes::kith(error)))?;
     let mut document = parse(&params).map_err(Answer::error)?;
     let (name, operation) = operation(&document, params.operation_name.as_deref()).map_err(Answer::error)?;
-    let name = name.map_or("anonymous", |name| name.get(..MAX_NAME).unwrap_or(name));
+    let name = name.map(|name| name.get(..MAX_NAME).unwrap_or(name));
     let kind = operation.ty;
-    *asked = Asked { name: Some(name.to_owned()), kind: word(kind) };
-    tracing::Span::current().record("operation", name).record("kind", asked.kind);
+    *asked = Asked { name: name.map(str::to_owned), kind: counted_as(kind) };
+    tracing::Span::current().record("operation", name.unwrap_or("anonymous")).record("type", asked.kind.as_str());
     if kind == OperationType::Subscription {
         let message = "There are no subscriptions.";
         return Err(Answer::error(codes::bad_input(message, None, None)));
@@ -110,11 +105,11 @@ async fn answer(
     Ok(Answer::executed(response))
 }
 
-fn word(kind: OperationType) -> &'static str {
+fn counted_as(kind: OperationType) -> OperationKind {
     match kind {
-        OperationType::Query => "query",
-        OperationType::Mutation => "mutation",
-        OperationType::Subscription => "subscription",
+        OperationType::Query => OperationKind::Query,
+        OperationType::Mutation => OperationKind::Mutation,
+        OperationType::Subscription => OperationKind::Subscription,
     }
 }
 

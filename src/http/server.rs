@@ -26,7 +26,6 @@ const CORS_MAX_AGE: usize = 3600;
 pub fn start(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {
     let schema = Data::new(schema::build());
     let (threads, grace) = (app.config.http_threads, app.config.request_timeout.as_secs());
-    let has_metrics = app.config.ops_addr.is_none();
     let app = Data::new(app);
     let make = move || {
         Routes::new()
@@ -34,19 +33,14 @@ pub fn start(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {
             .app_data(schema.clone())
             .wrap(from_fn(trace::name_in_response))
             .wrap(TracingLogger::<trace::Trace>::new())
-            .configure(|routes| {
-                if has_metrics {
-                    routes.route("/metrics", web::get().to(metrics::scrape));
-                }
-                route(routes, &app.config.allowed_origins);
-            })
+            .configure(|routes| route(routes, &app.config.allowed_origins))
     };
     let server = HttpServer::new(make).disable_signals().shutdown_timeout(grace);
     let server = if threads > 0 { server.workers(threads) } else { server };
     Ok(server.listen(listener)?.run())
 }
 
-/// Starts to serve what operators ask on `listener`, and nothing else. It goes on while `app` ends, until it is stopped.
+/// Starts to serve what operators ask on `listener`, and nothing else: strangers are told no numbers. It goes on while `app` ends, until it is stopped.
 ///
 /// Errors: those of the operating system.
 pub fn start_ops(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {

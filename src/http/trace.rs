@@ -16,7 +16,7 @@ use tracing_actix_web::RootSpanBuilder;
 use uuid::Uuid;
 
 use crate::app::App;
-use crate::telemetry::metrics::{Route, RouteOnly};
+use crate::telemetry::metrics::labels::{self, ByRoute, Route};
 
 /// The header that carries the id, in both directions.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -47,7 +47,7 @@ impl RootSpanBuilder for Trace {
             method = %request.method(),
             path = request.path(),
             operation = Empty,
-            kind = Empty,
+            r#type = Empty,
             outcome = Empty,
             status = Empty,
         );
@@ -73,15 +73,16 @@ impl RootSpanBuilder for Trace {
 
 fn count<B>(response: &ServiceResponse<B>, took: Duration) {
     let Some(app) = response.request().app_data::<Data<Arc<App>>>() else { return };
-    let route = match response.request().path() {
-        "/graphql" => "/graphql",
-        "/healthz" => "/healthz",
-        "/readyz" => "/readyz",
-        "/metrics" => "/metrics",
-        _ => "playground",
+    let route = match response.request().match_pattern().as_deref() {
+        Some("/graphql") => Route::Graphql,
+        Some("/healthz") => Route::Healthz,
+        Some("/readyz") => Route::Readyz,
+        Some("/metrics") => Route::Metrics,
+        Some(_) => Route::Playground,
+        None => Route::Other,
     };
-    app.metrics.requests.get_or_create(&Route { route, status: response.status().as_u16() }).inc();
-    app.metrics.request_seconds.get_or_create(&RouteOnly { route }).observe(took.as_secs_f64());
+    app.metrics.requests.get_or_create(&labels::Request { route, status: response.status().as_u16() }).inc();
+    app.metrics.request_seconds.get_or_create(&ByRoute { route }).observe(took.as_secs_f64());
 }
 
 /// Names the id in the response.

@@ -3,6 +3,7 @@
 mod errors;
 pub mod keys;
 pub mod server;
+mod shared;
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,6 +14,10 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 use crate::config::RedisUrl;
 use crate::error::{Error, Result};
+use crate::kv::shared::count;
+pub use crate::kv::shared::Shared;
+use crate::telemetry::metrics::Errors;
+use crate::telemetry::metrics::labels::Trouble;
 use crate::tls;
 
 /// How long an answer of Redis is waited for. Everything in Redis has another way round it.
@@ -24,8 +29,9 @@ pub const SCRIPTS: u32 = 8;
 /// The ways to Redis.
 #[derive(Clone)]
 pub struct Kv {
-    shared: ConnectionManager,
+    shared: Shared,
     owned: bb8::Pool<RedisConnectionManager>,
+    errors: Errors,
 }
 
 /// A connection that is ours alone while we hold it.
@@ -37,7 +43,7 @@ impl Kv {
     ///
     /// Call it on the main runtime: the task that drives the shared connection lives there.
     /// Errors: [`Error::Unavailable`] with a sentence for the operator.
-    pub async fn new(url: &RedisUrl, roots: Option<&Path>) -> Result<Self> {
+    pub async fn new(url: &RedisUrl, roots: Option<&Path>, errors: Errors) -> Result<Self> {
         let client = client(url, roots).map_err(Error::Unavailable)?;
         let config = ConnectionManagerConfig::new()
             .set_response_timeout(Some(ANSWER))
@@ -49,30 +55,41 @@ impl Kv {
             .connection_timeout(ANSWER)
             .build(RedisConnectionManager::new(client.get_connection_info().clone())?)
             .await?;
-        Ok(Self { shared: ConnectionManager::new_lazy_with_config(client, config)?, owned })
+        let shared = Shared::new(ConnectionManager::new_lazy_with_config(client, config)?, errors.clone());
+        Ok(Self { shared, owned, errors })
     }
 
     /// The connection that everybody shares: single commands and pipelines, nothing that blocks.
-    pub fn shared(&self) -> ConnectionManager {
+    pub fn shared(&self) -> Shared {
         self.shared.clone()
     }
 
-    /// How many connections for scripts there are, and how many of them nobody uses.
-    pub fn connections(&self) -> (u32, u32) {
-        let state = self.owned.state();
-        (state.connections, state.idle_connections)
+    /// How the pool of connections for scripts stands.
+    pub fn state(&self) -> bb8::State {
+        self.owned.state()
     }
 
     /// Whether Redis answers. Errors: [`Error::Unavailable`].
     pub async fn ping(&self) -> Result<()> {
-        Ok(redis::cmd("PING").query_async(&mut self.shared()).await?)
+        let ask = async || redis::cmd("PING").query_async(&mut self.shared()).await;
+        // A connection is made again by the first command that finds it broken, which fails: that one tells nothing.
+        match ask().await {
+            Ok(()) => Ok(()),
+            Err(_) => Ok(ask().await?),
+        }
     }
 
     /// A connection for a script. Errors: [`Error::Unavailable`].
     pub async fn owned(&self) -> Result<Owned> {
         self.owned.get_owned().await.map_err(|error| match error {
-            RunError::User(error) => error.into(),
-            RunError::TimedOut => Error::Unavailable("no connection to Redis became free".into()),
+            RunError::User(error) => {
+                count(&self.errors, Trouble::Unavailable);
+                error.into()
+            }
+            RunError::TimedOut => {
+                count(&self.errors, Trouble::NoConnection);
+                Error::Unavailable("no connection to Redis became free".into())
+            }
         })
     }
 }

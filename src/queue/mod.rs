@@ -62,7 +62,7 @@ pub enum Step {
     More(Value),
 }
 
-/// How many jobs there are, and since when the oldest due one is due.
+/// How many jobs there are, each counted up to 100000, and since when the oldest due one is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Depth {
     /// Waiting, and their time has come.
@@ -80,13 +80,17 @@ pub struct Depth {
 statement! {
     /// Counts jobs by where they stand.
     struct Count { now: DateTime<Utc> } -> (BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>)
-    "SELECT count(*) FILTER (WHERE is_due), count(*) FILTER (WHERE buried_at IS NULL AND NOT is_leased AND NOT is_due),
-        count(*) FILTER (WHERE buried_at IS NULL AND is_leased), count(*) FILTER (WHERE buried_at IS NOT NULL),
-        min(run_at) FILTER (WHERE is_due)
-     FROM (SELECT jobs.*, is_leased, buried_at IS NULL AND NOT is_leased AND run_at <= moment AS is_due
-        FROM jobs, (SELECT " (now: Timestamptz)
-    "::timestamptz AS moment) AS now,
-        LATERAL (SELECT coalesce(leased_until > moment, false) AS is_leased) AS lease) AS job"
+    "WITH moment AS (SELECT " (now: Timestamptz)
+    "::timestamptz AS now), due AS NOT MATERIALIZED (
+        SELECT run_at, id FROM jobs WHERE buried_at IS NULL AND run_at <= (SELECT now FROM moment)
+        AND (leased_until IS NULL OR leased_until <= (SELECT now FROM moment))
+    ) SELECT (SELECT count(*) FROM (SELECT FROM due LIMIT 100000) AS counted),
+        (SELECT count(*) FROM (SELECT FROM jobs WHERE buried_at IS NULL AND run_at > (SELECT now FROM moment)
+            AND (leased_until IS NULL OR leased_until <= (SELECT now FROM moment)) LIMIT 100000) AS counted),
+        (SELECT count(*) FROM (SELECT FROM jobs WHERE buried_at IS NULL AND leased_until > (SELECT now FROM moment)
+            LIMIT 100000) AS counted),
+        (SELECT count(*) FROM (SELECT FROM jobs WHERE buried_at IS NOT NULL LIMIT 100000) AS counted),
+        (SELECT run_at FROM due ORDER BY run_at, id LIMIT 1)"
 }
 
 /// How deep the queue is.

@@ -17,7 +17,8 @@ use crate::domain::inbox::repair::strays;
 use crate::domain::reconcile::{Means, REPAIRS, Repair};
 use crate::domain::{auth, idempotency, inbox, messages};
 use crate::error::{Error, Result};
-use crate::telemetry::metrics::{self, DRIFTS};
+use crate::telemetry::metrics::DRIFTS;
+use crate::telemetry::metrics::labels;
 
 /// How closely the times of the list are kept.
 const BEAT: Duration = Duration::from_secs(1);
@@ -123,7 +124,7 @@ pub async fn mend(app: &App, repair: Repair, at: i64) -> Result<i64> {
             _ => tracing::warn!(kind, id, what, found, expected, "mended"),
         }
         if let Some(kind) = DRIFTS.into_iter().find(|known| *known == kind) {
-            app.metrics.drift.get_or_create(&metrics::Drift { kind }).inc();
+            app.metrics.drift.get_or_create(&labels::Drift { kind }).inc();
         }
     }
     Ok(slice.next)

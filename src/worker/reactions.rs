@@ -1,16 +1,18 @@
 //! The one place that says what follows from what happened. Everything here may run twice.
 //! Never SQL, never how a job is leased.
 
+use serde_json::Value;
+
 use crate::app::App;
 use crate::domain::events::{self, Event, Progress};
 use crate::domain::inbox;
-use crate::domain::inbox::deliver::{Delivery, deliver};
+use crate::domain::inbox::deliver::{Delivered, Delivery, deliver};
 use crate::domain::inbox::model::Reader;
 use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
 use crate::ids;
 use crate::queue::{Job, Step};
-use crate::telemetry::metrics::Pass;
+use crate::telemetry::metrics::labels::{self, JobKind, Pass};
 
 /// Does the next step of what follows from the event in `job`.
 pub async fn react(app: &App, job: &Job) -> Result<Step> {
@@ -31,13 +33,7 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
                 oldest,
             };
             let delivered = deliver(&mut conn, &app.kv, delivery, &app.clock).await?;
-            let pass = if matches!(progress, Progress::HeadStart { .. }) { "head_start" } else { "all" };
-            let (metrics, lag) = (&app.metrics, app.clock.now() - ids::time_of(message_id));
-            metrics.deliveries.get_or_create(&Pass { pass }).inc_by(delivered.inboxes as u64);
-            if delivered.inboxes > 0 {
-                let lag = lag.as_seconds_f64().max(0.0);
-                metrics.delivery_lag.get_or_create(&Pass { pass }).observe(lag);
-            }
+            count(app, message_id, progress, delivered);
             delivered.next.map(|progress| Event::MessagePosted { message_id, author_id, channel, progress })
         }
         Event::InboxMissed { user_id, channel } => {
@@ -53,5 +49,26 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
     match rest {
         None => Ok(Step::Done),
         Some(event) => serde_json::to_value(event).map(Step::More).map_err(|error| Error::Internal(error.to_string())),
+    }
+}
+
+/// A head start ends with each of its steps for those who have it, a delivery with its last one.
+fn count(app: &App, message_id: i64, progress: Progress, delivered: Delivered) {
+    let is_head_start = matches!(progress, Progress::HeadStart { .. });
+    let of = labels::Delivery { pass: if is_head_start { Pass::HeadStart } else { Pass::All } };
+    app.metrics.deliveries.get_or_create(&of).inc_by(delivered.inboxes as u64);
+    app.metrics.inbox_trims.inc_by(delivered.trimmed as u64);
+    if is_head_start || delivered.next.is_none() {
+        let lag = app.clock.now() - ids::time_of(message_id);
+        app.metrics.delivery_lag.get_or_create(&of).observe(lag.as_seconds_f64().max(0.0));
+    }
+}
+
+/// What a job is about, for the log and the metrics.
+pub fn kind(job: &Job) -> JobKind {
+    match job.payload.get("event").and_then(Value::as_str) {
+        Some("MessagePosted") => JobKind::MessagePosted,
+        Some("InboxMissed") => JobKind::InboxMissed,
+        _ => JobKind::Unknown,
     }
 }

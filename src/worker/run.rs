@@ -10,12 +10,13 @@ use futures_util::FutureExt;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tracing::Instrument;
 
 use crate::app::App;
-use crate::domain::events;
+use crate::db;
 use crate::error::{Error, Result};
-use crate::queue;
-use crate::telemetry::metrics::JobStep;
+use crate::queue::{self, Job};
+use crate::telemetry::metrics::labels::{ByJob, JobStep, StepOutcome};
 use crate::worker::{clock, reactions};
 
 /// How long a loop that found no job waits. Reads are exact meanwhile, so this is not what people wait for.
@@ -23,6 +24,9 @@ const IDLE: Duration = Duration::from_millis(100);
 
 /// The longest pause of a loop while Postgres is away.
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
+
+/// How long a job that is handed back may take for that. After it the job is free when its lease is over.
+const HAND_BACK: Duration = Duration::from_secs(2);
 
 /// Claims one job, runs a step of it and writes down how that ended. Answers whether there was a job.
 ///
@@ -35,53 +39,70 @@ pub async fn step(app: &App) -> Result<bool> {
 async fn step_unless(app: &App, given_up: impl Future<Output = ()>) -> Result<bool> {
     let claimed = {
         let mut conn = app.jobs_db.get().await?;
+        // Whoever waited for the connection until now begins nothing any more.
+        if app.is_ending() {
+            return Ok(false);
+        }
         queue::claim(&mut conn, app.clock.now(), app.config.job_lease).await?
     };
     let Some(job) = claimed else { return Ok(false) };
-    let started = Instant::now();
+    let (kind, started) = (reactions::kind(&job), Instant::now());
+    let span = tracing::info_span!("job", id = job.id, kind = kind.as_str());
+    let outcome = finish(app, &job, given_up).instrument(span.clone()).await?;
+    let took = started.elapsed();
+    span.in_scope(|| tracing::debug!(outcome = outcome.as_str(), ms = took.as_millis() as u64, "a step ended"));
+    app.metrics.job_step_seconds.get_or_create(&ByJob { kind }).observe(took.as_secs_f64());
+    app.metrics.job_steps.get_or_create(&JobStep { kind, outcome }).inc();
+    Ok(true)
+}
+
+/// Runs a step of a job that is ours, and writes down how it ended.
+async fn finish(app: &App, job: &Job, given_up: impl Future<Output = ()>) -> Result<StepOutcome> {
     let outcome = tokio::select! {
-        outcome = react(app, &job) => outcome,
+        outcome = react(app, job) => outcome,
         () = given_up => {
-            tracing::info!(job = job.id, "a job is handed back");
-            queue::hand_back(&mut *app.jobs_db.get().await?, &job).await?;
-            return Ok(true);
+            tracing::info!("the job is handed back");
+            // Not out of the pool: what held the job up may still hold its connections up.
+            let handed_back = async { queue::hand_back(&mut db::connect(&app.config.database_url).await?, job).await };
+            return match timeout(HAND_BACK, handed_back).await {
+                Ok(outcome) => outcome.map(|()| StepOutcome::HandedBack),
+                Err(_) => Err(Error::Unavailable("a job was not handed back in time".into())),
+            };
         }
     };
-    app.metrics.job_step_seconds.observe(started.elapsed().as_secs_f64());
-    let mut ended = match &outcome {
-        Ok(queue::Step::Done) => "done",
-        Ok(queue::Step::More(_)) => "more",
-        Err(Error::Unavailable(_)) => "postponed",
-        Err(_) => "failed",
+    let ended = match &outcome {
+        Ok(queue::Step::Done) => StepOutcome::Done,
+        Ok(queue::Step::More(_)) => StepOutcome::More,
+        Err(Error::Unavailable(_)) => StepOutcome::Postponed,
+        Err(_) => StepOutcome::Failed,
     };
     let mut conn = app.jobs_db.get().await?;
     let now = app.clock.now();
     let written = match outcome {
-        Ok(next) => queue::settle(&mut conn, &job, next, now).await,
+        Ok(next) => queue::settle(&mut conn, job, next, now).await,
         Err(error) => {
             let reason = reason(&error);
-            tracing::warn!(job = job.id, kind = job.kind, attempts = job.attempts, %reason, "a job failed");
+            tracing::warn!(attempts = job.attempts, %reason, "the job failed");
             match error {
                 // Nothing is wrong with the job: however long Redis is away, it is not buried for that.
-                Error::Unavailable(_) => queue::postpone(&mut conn, &job, &reason, now).await,
-                _ => queue::fail(&mut conn, &job, &reason, now).await,
+                Error::Unavailable(_) => queue::postpone(&mut conn, job, &reason, now).await,
+                _ => queue::fail(&mut conn, job, &reason, now).await,
             }
         }
     };
     match written {
         // Whoever took the job over goes on with it.
         Err(Error::Contention(cause)) => {
-            ended = "lost";
-            tracing::info!(job = job.id, %cause, "a job was lost to another worker");
+            tracing::info!(%cause, "the job was lost to another worker");
+            Ok(StepOutcome::Lost)
         }
-        other => other?,
+        other => other.map(|()| ended),
     }
-    app.metrics.job_steps.get_or_create(&JobStep { kind: events::KIND, outcome: ended }).inc();
-    Ok(true)
 }
 
 /// Runs jobs, `worker_jobs` side by side, and what the clock calls for, until `shutdown` turns true or
-/// its sender is gone; then finishes what is under way, and hands back what takes longer than a request may. Outages of Postgres and Redis are waited out.
+/// its sender is gone; then finishes what is under way, and hands back what takes longer than a request may. Outages of
+/// Postgres and Redis are waited out.
 pub async fn run(app: Arc<App>, shutdown: watch::Receiver<bool>) {
     let mut tasks = JoinSet::new();
     for _ in 0..app.config.worker_jobs {
@@ -139,7 +160,7 @@ async fn patience(mut shutdown: watch::Receiver<bool>, grace: Duration) {
 
 /// Runs a step, no longer than its lease: after that another worker may be at it. A panic is a failure
 /// like any other, or it would take the loop with it.
-async fn react(app: &App, job: &queue::Job) -> Result<queue::Step> {
+async fn react(app: &App, job: &Job) -> Result<queue::Step> {
     let running = AssertUnwindSafe(reactions::react(app, job)).catch_unwind();
     match timeout(app.config.job_lease, running).await {
         Ok(Ok(outcome)) => outcome,

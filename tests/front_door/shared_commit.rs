@@ -7,6 +7,7 @@ use futures_util::poll;
 use kith::db::shared_commit::{Op, SharedCommit};
 use kith::db::{Connection, Db, Limits};
 use kith::error::{Error, Result};
+use kith::telemetry::metrics::Errors;
 
 use crate::harness::Kith;
 
@@ -54,7 +55,9 @@ async fn together(commit: &SharedCommit<Fake>, ops: Vec<Fake>) -> Vec<Result<(i6
 #[tokio::test]
 async fn a_batch_that_breaks_leaves_nobody_waiting_and_the_writer_alive() {
     let kith = Kith::start().await;
-    let commit = SharedCommit::<Fake>::start(Db::new(&kith.config.database_url, LIMITS).await.expect("a pool"));
+    let commit = SharedCommit::<Fake>::start(
+        Db::new(&kith.config.database_url, LIMITS, Errors::default()).await.expect("a pool"),
+    );
     let healthy = async || {
         let outcomes = together(&commit, vec![Fake::Number(1), Fake::Number(2)]).await;
         assert_eq!(outcomes, [Ok((1, 2)), Ok((2, 2))], "the next batch is served");
@@ -81,7 +84,8 @@ async fn a_batch_that_breaks_leaves_nobody_waiting_and_the_writer_alive() {
 
 #[tokio::test]
 async fn without_postgres_everybody_is_told() {
-    let db = Db::new(&"postgres://nobody@127.0.0.1:1/none".parse().expect("a URL"), LIMITS).await.expect("a pool");
+    let nowhere = "postgres://nobody@127.0.0.1:1/none".parse().expect("a URL");
+    let db = Db::new(&nowhere, LIMITS, Errors::default()).await.expect("a pool");
     let commit = SharedCommit::<Fake>::start(db);
     let outcomes = together(&commit, vec![Fake::Number(1), Fake::Number(2)]).await;
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Err(Error::Unavailable(_)))), "{outcomes:?}");

@@ -50,6 +50,8 @@ pub struct Delivery<'a> {
 pub struct Delivered {
     /// How many inboxes were written to.
     pub inboxes: usize,
+    /// How many of them were full and were cut.
+    pub trimmed: usize,
     /// Where to go on, unless it is done.
     pub next: Option<Progress>,
 }
@@ -79,14 +81,14 @@ pub async fn deliver(conn: &mut Connection, kv: &Kv, delivery: Delivery<'_>, clo
         }
         Progress::All { after } => all(conn, delivery, after).await?,
     };
-    push(kv, delivery, &to).await?;
+    let trimmed = push(kv, delivery, &to).await?;
     if next.is_none() {
         // Only now, with every write answered for, may the row begin to age: by the clock of now, for a step can
         // take as long as the lease of its job.
         let delivered_at = in_flight::delivered_at.eq(clock.now());
         diesel::update(in_flight::table.find(delivery.message.id)).set(delivered_at).execute(conn).await?;
     }
-    Ok(Delivered { inboxes: to.len(), next })
+    Ok(Delivered { inboxes: to.len(), trimmed, next })
 }
 
 statement! {
@@ -167,11 +169,13 @@ async fn author(conn: &mut Connection, delivery: Delivery<'_>) -> Result<Option<
     Ok(is_hot.then_some(author_id))
 }
 
-async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<()> {
+/// Writes to inboxes. Answers how many of them were cut.
+async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<usize> {
     let Delivery { message, channel, oldest, .. } = delivery;
     if to.is_empty() {
-        return Ok(());
+        return Ok(0);
     }
+    let mut trimmed = 0;
     let inboxes: Vec<String> = to.iter().map(|user_id| keys::inbox(*user_id, channel)).collect();
     let (member, score) = (member(message), score(message));
     let mut writes = redis::pipe();
@@ -191,9 +195,10 @@ async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<()> {
         } else if size >= TRIM_AT {
             let left: usize = trim(kv, inbox, oldest).await?;
             tracing::debug!(left, "inbox trimmed");
+            trimmed += 1;
         }
     }
-    Ok(())
+    Ok(trimmed)
 }
 
 /// How large an inbox is, from the answers to the write and the count. `None` if something else has its name: nobody

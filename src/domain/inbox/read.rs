@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::ids;
 use crate::kv::{Kv, keys};
 use crate::page::Request;
-use crate::telemetry::metrics::Source;
+use crate::telemetry::metrics::labels::Source;
 
 /// Fewer references without a reason than this are not worth a build.
 const STALE: usize = 10;

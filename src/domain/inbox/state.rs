@@ -180,12 +180,15 @@ pub async fn state(conn: &mut Connection, of: Reader<'_>, looks: Looks, floor: i
 }
 
 statement! {
-    /// How many messages are in flight, the oldest of them, and the epoch.
+    /// How many messages are in flight, up to 100000, the oldest that is not delivered, and the epoch.
     struct Flight {} -> (BigInt, Nullable<BigInt>, BigInt)
-    "SELECT count(in_flight.*), min(message_id), max(epoch) FROM inbox_epoch LEFT JOIN in_flight ON true"
+    "SELECT (SELECT count(*) FROM (SELECT FROM in_flight LIMIT 100000) AS counted),
+        (SELECT message_id FROM in_flight WHERE delivered_at IS NULL ORDER BY message_id LIMIT 1), epoch
+     FROM inbox_epoch"
 }
 
-/// How many messages are in flight, the id of the oldest of them, and the epoch of all inboxes.
+/// How many messages are in flight, counted up to 100000, the id of the oldest that is not delivered, and the epoch of all
+/// inboxes.
 pub async fn flight(conn: &mut Connection) -> Result<(i64, Option<i64>, i64)> {
     Ok(Flight {}.get_result(conn).await?)
 }

@@ -112,6 +112,14 @@ impl Kith {
         self.app.tokens.issue(viewer, self.app.clock.now()).expect("a token")
     }
 
+    /// A client of the address for operators, which a server has only if it is asked for.
+    pub fn ops(&self) -> Client {
+        let (listener, base) = listen();
+        let server = kith::http::server::start_ops(self.app.clone(), listener).expect("the server starts");
+        tokio::spawn(server);
+        Client::new(base)
+    }
+
     /// One step of the worker. Answers whether there was a job to do.
     pub async fn step(&self) -> bool {
         kith::worker::run::step(&self.app).await.expect("the queue answers")
@@ -152,7 +160,7 @@ impl Kith {
     }
 
     /// The Redis of this test, directly.
-    pub fn redis(&self) -> redis::aio::ConnectionManager {
+    pub fn redis(&self) -> kith::kv::Shared {
         self.app.kv.shared()
     }
 
@@ -194,11 +202,16 @@ impl Kith {
 async fn serve(config: &Config, clock: &ManualClock) -> (Arc<App>, Client) {
     let app = App::new(config.clone(), clock.shared()).await.expect("the app starts");
     app.lease_node().await.expect("a node number is free");
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
+    let (listener, base) = listen();
     let server = kith::http::server::start(app.clone(), listener).expect("the server starts");
     tokio::spawn(server);
-    (app, Client::new(format!("http://{address}")))
+    (app, Client::new(base))
+}
+
+fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    (listener, format!("http://{address}"))
 }
 
 /// Defaults of the program, but for what tests need otherwise.
