@@ -19,6 +19,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::telemetry;
+
 /// A GraphQL social API server.
 #[derive(Parser)]
 #[command(name = "kith", version)]
@@ -61,5 +63,6 @@ pub fn run() -> ExitCode {
         Command::Schema => schema::run().map(done),
         Command::Settings => settings::run(&Cli::command()).map(done),
     };
+    telemetry::traces::finish();
     outcome.unwrap_or_else(|sentence| usage::fail(&sentence))
 }

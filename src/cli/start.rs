@@ -22,7 +22,7 @@ pub fn block_on<T>(work: impl Future<Output = Outcome<T>>) -> Outcome<T> {
 
 /// Starts the log, checks what Kith stands on, and makes the handles. No node number is held yet.
 pub async fn app(config: Config) -> Outcome<Arc<App>> {
-    telemetry::start(config.log_format, &config.log).map_err(|error| format!("KITH_LOG is not valid: {error}"))?;
+    telemetry::start(&config)?;
     let mut conn = checks::migrated(&config.database_url).await?;
     checks::sound(&mut conn).await?;
     let app = App::new(config, Clock::System).await.map_err(words)?;

@@ -13,6 +13,7 @@ use chrono::TimeDelta;
 use clap::Args;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
+use url::Url;
 
 pub use addresses::{DatabaseUrl, RedisUrl, SslMode};
 pub use lists::{Channels, Origins};
@@ -121,6 +122,11 @@ pub struct Config {
     /// What is logged, as a tracing filter.
     #[arg(long, env = "KITH_LOG", value_name = "FILTER", default_value = "info,actix_server=warn", value_parser = filter)]
     pub log: String,
+
+    /// Where an OpenTelemetry collector takes traces by OTLP over HTTP: http://host:4318. Without it none are sent. The other
+    /// OTEL_* variables of the standard hold as well.
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = collector)]
+    pub otlp_endpoint: Option<String>,
 }
 
 impl Config {
@@ -162,6 +168,13 @@ fn filter(text: &str) -> Result<String, String> {
             Ok(_) => Ok(text.to_owned()),
             Err(error) => Err(format!("it is no filter such as info,kith=debug: {error}")),
         },
+    }
+}
+
+fn collector(text: &str) -> Result<String, String> {
+    match Url::parse(text) {
+        Ok(url) if url.scheme() == "http" => Ok(text.to_owned()),
+        _ => Err("write http://host:port; where the way must be encrypted, send to a collector on this machine".into()),
     }
 }
 

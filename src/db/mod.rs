@@ -14,11 +14,11 @@ mod watch;
 use std::time::Duration;
 
 use diesel::ConnectionError;
-use diesel_async::AsyncPgConnection;
 use diesel_async::pooled_connection::bb8::{Pool, PooledConnection, RunError};
 use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, PoolableConnection, RecyclingMethod,
 };
+use diesel_async::{AsyncConnection, AsyncPgConnection};
 use futures_util::FutureExt;
 use tokio::runtime::Handle;
 

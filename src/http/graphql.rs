@@ -13,6 +13,7 @@ use async_graphql::parser::types::{DocumentOperations, ExecutableDocument, Opera
 use async_graphql::{Name, Request, ServerError};
 use futures_util::StreamExt;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use crate::app::App;
 use crate::error::Error;
@@ -23,6 +24,7 @@ use crate::http::media::{self, Media};
 use crate::http::params::Params;
 use crate::http::{codes, limits, once, session, trace, variables};
 use crate::telemetry::metrics::{self, labels::OperationKind};
+use crate::telemetry::traces;
 
 /// The longest description of a client that is passed on, in characters.
 const MAX_USER_AGENT: usize = 256;
@@ -93,13 +95,21 @@ async fn answer(
     prepared.operation_name = params.operation_name;
     prepared.set_parsed_query(document);
 
+    // For its own part of the trace; the log has it with the request.
+    let span = tracing::info_span!(
+        target: traces::ONLY,
+        "operation",
+        otel.name = format!("{} {}", asked.kind.as_str(), asked.name.as_deref().unwrap_or("anonymous")),
+        graphql.operation.name = asked.name,
+        graphql.operation.r#type = asked.kind.as_str(),
+    );
     // A write must not begin for a revoked session. A read may, as long as nothing of it gets out.
     let (live, response) = match kind {
         OperationType::Mutation => match session::is_live(app, viewer).await {
-            Ok(()) => (Ok(()), schema.execute(prepared).await),
+            Ok(()) => (Ok(()), schema.execute(prepared).instrument(span).await),
             Err(error) => return Err(Answer::error(codes::kith(error))),
         },
-        _ => tokio::join!(session::is_live(app, viewer), schema.execute(prepared)),
+        _ => tokio::join!(session::is_live(app, viewer), schema.execute(prepared).instrument(span)),
     };
     live.map_err(|error| Answer::error(codes::kith(error)))?;
     Ok(Answer::executed(response))

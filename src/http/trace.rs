@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::telemetry::metrics::labels::{self, ByRoute, Route};
+use crate::telemetry::traces::{self, TRACEPARENT};
 
 /// The header that carries the id, in both directions.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -51,6 +52,9 @@ impl RootSpanBuilder for Trace {
             outcome = Empty,
             status = Empty,
         );
+        if let Some(parent) = request.headers().get(TRACEPARENT).and_then(|value| value.to_str().ok()) {
+            traces::follow(&span, parent);
+        }
         let mut extensions = request.extensions_mut();
         extensions.insert(RequestId(id));
         extensions.insert(Started(Instant::now()));

@@ -14,8 +14,8 @@ use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 use crate::config::RedisUrl;
 use crate::error::{Error, Result};
-use crate::kv::shared::count;
 pub use crate::kv::shared::Shared;
+use crate::kv::shared::count;
 use crate::telemetry::metrics::Errors;
 use crate::telemetry::metrics::labels::Trouble;
 use crate::tls;

@@ -7,7 +7,7 @@ use kith::config::Config;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Kith, raw};
+use crate::harness::{Client, Kith, RedisServer, raw};
 use crate::http::{Reply, send};
 
 const POST_MESSAGE: &str = "mutation { postMessage(input: { content: \"Hello.\" }) { message { id } } }";
@@ -174,6 +174,25 @@ async fn introspection_is_answered_but_not_without_end() {
     };
     ask(kith.anonymous(), &types(2)).await.is_executed();
     ask(kith.anonymous(), &types(5)).await.is_refused(400, "LIMIT_EXCEEDED");
+}
+
+#[tokio::test]
+async fn a_redis_whose_connections_broke_is_there_at_the_first_look() {
+    let redis = RedisServer::start(&[]).await;
+    let url = redis.url.clone();
+    let kith = Kith::start_with(|config| config.redis_url = url.parse().expect("a URL")).await;
+    let ready = async || send(kith.anonymous().raw(Method::GET, "/readyz")).await.status;
+    assert_eq!(ready().await, 200);
+    let operator = redis::Client::open(redis.url.as_str()).expect("a URL");
+    let mut operator = operator.get_multiplexed_async_connection().await.expect("Redis answers");
+    for _ in 0..3 {
+        // As a restart does, without anybody asking meanwhile.
+        let mut kill = redis::cmd("CLIENT");
+        let killed: i64 =
+            kill.arg("KILL").arg("TYPE").arg("normal").query_async(&mut operator).await.expect("a number");
+        assert!(killed > 0);
+        assert_eq!(ready().await, 200);
+    }
 }
 
 #[tokio::test]

@@ -18,6 +18,8 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("argon2", &["domain/auth"]),
     ("clap", &["cli", "config"]),
     ("rustls", &["tls.rs"]),
+    ("prometheus_client", &["telemetry"]),
+    ("opentelemetry", &["telemetry"]),
 ];
 
 /// Neighbours that must not know of each other, besides what the order in `lib.rs` says.

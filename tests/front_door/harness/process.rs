@@ -1,6 +1,8 @@
 //! The real program as a process of its own, to be killed, stopped and resumed.
 
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
 
 use super::kith::SECRETS;
 use super::servers::free_port;
@@ -17,6 +19,10 @@ impl Process {
     /// Starts `kith` with these arguments and further environment on the databases of `kith`, and nothing else of
     /// this environment. It reads the machine's clock.
     pub fn spawn(kith: &Kith, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::spawn_to(Stdio::inherit(), kith, arguments, environment)
+    }
+
+    fn spawn_to(log: Stdio, kith: &Kith, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let port = free_port();
         let child = Command::new(env!("CARGO_BIN_EXE_kith"))
             .args(arguments)
@@ -33,6 +39,7 @@ impl Process {
             .env("KITH_LOG", "warn,kith::cli::checks=error")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
+            .stderr(log)
             .spawn()
             .expect("the program starts");
         Self { child, client: Client::new(format!("http://127.0.0.1:{port}")) }
@@ -41,13 +48,30 @@ impl Process {
     /// Starts `kith serve` and waits until it is ready.
     pub async fn serve(kith: &Kith, environment: &[(&str, &str)]) -> Self {
         let mut process = Self::spawn(kith, &["serve"], environment);
+        process.is_ready().await;
+        process
+    }
+
+    /// The same, with what it writes to its log, which is whole when it has ended.
+    pub async fn serve_logged(kith: &Kith, environment: &[(&str, &str)]) -> (Self, JoinHandle<String>) {
+        let mut process = Self::spawn_to(Stdio::piped(), kith, &["serve"], environment);
+        let mut log = process.child.stderr.take().expect("a pipe");
+        let log = thread::spawn(move || {
+            let mut text = String::new();
+            log.read_to_string(&mut text).expect("UTF-8");
+            text
+        });
+        process.is_ready().await;
+        (process, log)
+    }
+
+    async fn is_ready(&mut self) {
         until("the server is ready", async || {
-            assert!(process.is_running(), "the server ended");
-            let ready = process.client.raw(reqwest::Method::GET, "/readyz").send().await.ok()?;
+            assert!(self.is_running(), "the server ended");
+            let ready = self.client.raw(reqwest::Method::GET, "/readyz").send().await.ok()?;
             ready.status().is_success().then_some(())
         })
         .await;
-        process
     }
 
     /// Whether it still runs.
