@@ -85,7 +85,7 @@ impl Task {
         match self {
             Self::Partitions => messages::partitions::ensure(conn, now).await.map(|()| 0),
             Self::InFlight => {
-                inbox::repair::beat(conn, &app.kv).await?;
+                inbox::repair::beat(conn, &app.kv, now).await?;
                 inbox::repair::sweep(conn, now, app.config.request_timeout, CHUNK).await
             }
             Self::Cold => inbox::write::cool(conn, &app.kv, now - app.config.cold_after(), CHUNK).await,

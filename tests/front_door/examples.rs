@@ -68,9 +68,10 @@ impl Reader<'_> {
                     Some(name) => self.client.with_token(&self.token(name).await),
                     None => self.client.clone(),
                 };
-                let query = self.kept.iter().fold(block.text.clone(), |text, (name, value)| {
-                    text.replace(&format!("<{name}>"), value)
-                });
+                let query = self
+                    .kept
+                    .iter()
+                    .fold(block.text.clone(), |text, (name, value)| text.replace(&format!("<{name}>"), value));
                 Some(client.query(&query, json!({})).await.body)
             }
             "sh" => {
@@ -175,7 +176,8 @@ async fn the_page_of_limits_has_the_numbers_of_the_schema() {
         let numbers = numbers.trim_end_matches(" |");
         let found = match numbers.contains(" to ") {
             true => {
-                let answer = kith.anonymous().query(&format!("{{ limits {{ {name} {{ {text} }} }} }}"), json!({})).await;
+                let answer =
+                    kith.anonymous().query(&format!("{{ limits {{ {name} {{ {text} }} }} }}"), json!({})).await;
                 let limit = answer.at(&format!("/limits/{name}")).clone();
                 format!("{} to {} | {}", limit["minGraphemes"], limit["maxGraphemes"], limit["maxBytes"])
             }
@@ -197,7 +199,8 @@ async fn the_page_of_limits_has_the_numbers_of_the_schema() {
 fn links_between_the_documents_lead_somewhere() {
     let root = env!("CARGO_MANIFEST_DIR");
     let docs = std::fs::read_dir(format!("{root}/docs")).expect("the documents");
-    let pages = docs.map(|entry| entry.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let pages =
+        docs.map(|entry| entry.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "md"));
     let anchor = |line: &str| {
         let kept = |c: &char| c.is_alphanumeric() || *c == ' ' || *c == '-';
         line.trim_start_matches('#').trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
@@ -212,7 +215,10 @@ fn links_between_the_documents_lead_somewhere() {
             let target = if file.is_empty() { page.clone() } else { page.with_file_name("").join(file) };
             assert!(target.exists(), "{} links to {link}", page.display());
             let there = heading.is_empty()
-                || read_to_string(&target).expect("a page").lines().any(|line| line.starts_with('#') && anchor(line) == heading);
+                || read_to_string(&target)
+                    .expect("a page")
+                    .lines()
+                    .any(|line| line.starts_with('#') && anchor(line) == heading);
             assert!(there, "{} links to {link}", page.display());
         }
     }

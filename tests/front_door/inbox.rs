@@ -122,3 +122,38 @@ async fn a_redis_that_went_back_in_time_hides_nothing() {
     kith.drain().await;
     kith.finish().await;
 }
+
+#[tokio::test]
+async fn a_postgres_that_went_back_in_time_takes_no_inbox_of_the_lost_future_for_its_own() {
+    let kith = Kith::start().await;
+    let people = kith.people(3).await;
+    let (ada, ben, eve) = (&people[0], &people[1], &people[2]);
+    ada.post("by one who will not be followed").await;
+    let expected = eve.post("by one who will be followed").await;
+    kith.drain().await;
+    warm(&kith, ben).await;
+    kith.tick().await;
+    let sql = kith.sql().await;
+    let (generation, heartbeat): (i64, i64) = (
+        sql.one("SELECT generation FROM activity WHERE user_id = $1", &[&ben.viewer.user_id]).await,
+        sql.one("SELECT heartbeat FROM inbox_epoch", &[]).await,
+    );
+    // The future that will be lost: a follow, and an inbox of the generation that it made.
+    ben.follow(ada).await;
+    warm(&kith, ben).await;
+    kith.tick().await;
+    kith.tick().await;
+    ben.unfollow(ada).await;
+    let back = "UPDATE activity SET generation = $2 WHERE user_id = $1";
+    sql.execute(back, &[&ben.viewer.user_id, &generation]).await;
+    sql.execute("UPDATE inbox_epoch SET heartbeat = $1", &[&heartbeat]).await;
+    sql.batch("DELETE FROM in_flight").await;
+    // Another follow makes the same generation.
+    ben.follow(eve).await;
+    assert_eq!(ben.walk(Walk::First(7)).await, std::slice::from_ref(&expected), "the reader notices");
+    kith.tick().await;
+    assert_eq!(ben.walk(Walk::First(7)).await, std::slice::from_ref(&expected), "the tick has noticed");
+    kith.drain().await;
+    assert_eq!(ben.walk(Walk::First(7)).await, [expected]);
+    kith.finish().await;
+}

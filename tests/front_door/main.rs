@@ -8,6 +8,7 @@ mod accounts;
 mod commands;
 mod docs;
 mod env_example;
+mod examples;
 mod feed;
 mod follows;
 mod guards;

@@ -79,8 +79,10 @@ impl Feed {
         let is_missed = matches!(found, Ok((_, None)));
         let (window, source) = match found {
             Ok((_, None)) => (None, Source::NoInbox),
-            // Redis may have lost what it had when Postgres was told of a later one; the next tick finds out.
-            Ok((heartbeat, _)) if heartbeat < state.heartbeat => (None, Source::RedisBehind),
+            // One of them may have lost what it had: Postgres is told of a tick right after Redis. The next finds out.
+            Ok((heartbeat, _)) if !(state.heartbeat..=state.heartbeat + 1).contains(&heartbeat) => {
+                (None, Source::RedisBehind)
+            }
             Ok((_, Some(window))) => match window.complete(&state, floor) {
                 Some(window) => (Some(window), Source::Inbox),
                 None => (None, Source::Backlog),

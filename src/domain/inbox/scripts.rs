@@ -69,13 +69,14 @@ pub static TRIM: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 
-/// Raises the heartbeat if it is where it should be or beyond.
+/// Raises the heartbeat if it is where it should be, or where it goes.
 ///
-/// Key: heartbeat. Arguments: where it was last, where it goes. Answers 1, or 0 if it fell behind.
+/// Key: heartbeat. Arguments: where it was last, where it goes. Answers 1, or 0 if it is anywhere else.
 pub static BEAT: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"
-        if tonumber(redis.call('GET', KEYS[1]) or '0') < tonumber(ARGV[1]) then return 0 end
+        local at = tonumber(redis.call('GET', KEYS[1]) or '0')
+        if at < tonumber(ARGV[1]) or at > tonumber(ARGV[2]) then return 0 end
         redis.call('SET', KEYS[1], ARGV[2])
         return 1
         ",

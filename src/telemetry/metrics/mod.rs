@@ -196,7 +196,7 @@ impl Metrics {
                 Measure::default(),
             ),
             feed_reads: declare.it("feed_reads", "Pages of feeds, by what they were read from", Family::default()),
-            inbox_epoch: declare.it("inbox_epoch", "How often every inbox became doubtful", Measure::default()),
+            inbox_epoch: declare.it("inbox_epoch", "When every inbox last became doubtful", Measure::default()),
             drift: declare.it("drift", "What repairs found that was not as it should be", Family::default()),
             resident_memory: declare.it(
                 "process_resident_memory_bytes",

@@ -46,19 +46,23 @@ pub async fn sweep(conn: &mut Connection, now: DateTime<Utc>, request_timeout: D
 /// A Redis that fell behind is noticed by its heartbeat, which readers compare as well. One that restarted and
 /// still has its last heartbeat may lack what came after it, which is still in flight: its run id is another.
 ///
+/// A Postgres that went back in time, restored from a backup, is noticed too: Redis is more than one tick ahead of it.
+/// Its generations and epochs would come a second time and make inboxes of the lost future valid; so an epoch is the
+/// time at which it is raised, in milliseconds, and never comes again.
+///
 /// Errors: [`Error::Unavailable`] when Redis is away; then nothing may be swept.
-pub async fn beat(conn: &mut Connection, kv: &Kv) -> Result<()> {
+pub async fn beat(conn: &mut Connection, kv: &Kv, now: DateTime<Utc>) -> Result<()> {
     // A restarted Redis breaks the connection, so both answers on it are of the same one.
     let mut redis = kv.owned().await?;
     let run_id = run_id(&mut redis).await?;
     let behind = conn.transaction(async |conn| {
-        let known = inbox_epoch::table.select((inbox_epoch::run_id, inbox_epoch::heartbeat));
-        let (known_run_id, last): (String, i64) = known.for_no_key_update().first(conn).await?;
+        let known = inbox_epoch::table.select((inbox_epoch::run_id, inbox_epoch::heartbeat, inbox_epoch::epoch));
+        let (known_run_id, last, epoch): (String, i64, i64) = known.for_no_key_update().first(conn).await?;
         let is_same = known_run_id.is_empty() || known_run_id == run_id;
         let next = last + 1;
         let mut beat = scripts::BEAT.key(keys::HEARTBEAT);
         let is_sound = is_same && beat.arg(last).arg(next).invoke_async::<i64>(&mut *redis).await? == 1;
-        let raised = inbox_epoch::epoch.eq(inbox_epoch::epoch + i64::from(!is_sound));
+        let raised = inbox_epoch::epoch.eq(if is_sound { epoch } else { now.timestamp_millis().max(epoch + 1) });
         diesel::update(inbox_epoch::table)
             .set((raised, inbox_epoch::run_id.eq(&run_id), inbox_epoch::heartbeat.eq(next)))
             .execute(conn)
@@ -66,7 +70,7 @@ pub async fn beat(conn: &mut Connection, kv: &Kv) -> Result<()> {
         Ok::<_, Error>((!is_sound).then_some(next))
     });
     if let Some(next) = behind.await? {
-        tracing::warn!("Redis lost what it knew: every inbox is built anew");
+        tracing::warn!("Redis or Postgres lost what it knew: every inbox is built anew");
         // Only behind the commit: until then this is what keeps readers from its inboxes.
         redis::AsyncCommands::set::<_, _, ()>(&mut *redis, keys::HEARTBEAT, next).await?;
     }
