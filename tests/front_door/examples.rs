@@ -89,7 +89,7 @@ impl Reader<'_> {
         text.replace("127.0.0.1:4000", self.client.address())
     }
 
-    /// The last line that a program prints.
+    /// The last JSON that a program prints.
     fn output(&self, program: &str, arguments: &[&str]) -> Option<Value> {
         let mut command = Command::new(program);
         // A proxy of the machine must not stand between an example and its server.
@@ -97,8 +97,10 @@ impl Reader<'_> {
         let output = command.output().unwrap_or_else(|error| panic!("{program}: {error}"));
         let printed = String::from_utf8(output.stdout).expect("UTF-8");
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let last = printed.trim().lines().last().unwrap_or_default();
-        Some(serde_json::from_str(last).unwrap_or_else(|_| panic!("not JSON: {printed}")))
+        // curl ends no line: several answers may stand on one.
+        let values = serde_json::Deserializer::from_str(&printed).into_iter::<Value>();
+        let last = values.last().unwrap_or_else(|| panic!("nothing was printed"));
+        Some(last.unwrap_or_else(|_| panic!("not JSON: {printed}")))
     }
 
     async fn token(&mut self, name: &str) -> String {

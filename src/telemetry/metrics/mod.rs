@@ -99,7 +99,7 @@ pub struct Metrics {
     pub oldest_in_flight: Measure,
     /// Feeds read.
     pub feed_reads: Family<FeedRead, Counter>,
-    /// How often every inbox became doubtful.
+    /// When every inbox last became doubtful (milliseconds since the Unix epoch).
     pub inbox_epoch: Measure,
     /// What repairs found.
     pub drift: Family<Drift, Counter>,
