@@ -8,15 +8,21 @@ use diesel_async::AsyncPgConnection;
 use tokio::time::timeout;
 use tokio_postgres::config::{Config, SslMode as Wire};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::config::{DatabaseUrl, SslMode};
 use crate::db::Connection;
+use crate::db::silence::Silence;
 use crate::error::{Error, Result};
 use crate::tls::{self, Trust};
 
 /// How long a connection may take to be made. Whoever waits for one from a pool gives up before.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// What has to be polled for anything to go over a connection.
+type Driver = tokio_postgres::Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// Makes connections to one place.
 #[derive(Clone)]
@@ -54,12 +60,45 @@ impl Connector {
     ///
     /// Errors: [`Error::Unavailable`] with a sentence for the operator.
     pub async fn connect(&self) -> Result<Connection> {
-        let connected = timeout(CONNECT, self.config.connect(self.tls.clone())).await;
-        let late = |_| Error::Unavailable(format!("Postgres (DATABASE_URL) did not answer within {CONNECT:?}"));
-        let (client, driver) = connected.map_err(late)?.map_err(|error| Error::Unavailable(explain(&error)))?;
-        let connection = AsyncPgConnection::try_from_client_and_connection(client, driver).await;
-        connection.map_err(|error| Error::Unavailable(format!("Postgres (DATABASE_URL) broke off: {error}")))
+        in_time(async {
+            let (client, driver) = self.wire().await?;
+            AsyncPgConnection::try_from_client_and_connection(client, driver).await.map_err(broke_off)
+        })
+        .await
     }
+
+    /// The same, but it is ended when the silence that it is told of lasts longer than `patience`: whoever waits for an
+    /// answer is told, and no pool hands it out again.
+    pub async fn connect_with_patience(&self, patience: Duration) -> Result<(Connection, Silence)> {
+        in_time(async {
+            let (client, driver) = self.wire().await?;
+            let silence = Silence::default();
+            let watched = silence.clone();
+            tokio::spawn(async move {
+                tokio::select! {
+                    ended = driver => if let Err(error) = ended {
+                        tracing::warn!(%error, "a connection to Postgres broke");
+                    },
+                    () = watched.lasts(patience) => tracing::warn!("a connection to Postgres fell silent and is ended"),
+                }
+            });
+            Ok((AsyncPgConnection::try_from(client).await.map_err(broke_off)?, silence))
+        })
+        .await
+    }
+
+    async fn wire(&self) -> Result<(Client, Driver)> {
+        self.config.connect(self.tls.clone()).await.map_err(|error| Error::Unavailable(explain(&error)))
+    }
+}
+
+async fn in_time<T>(connecting: impl Future<Output = Result<T>>) -> Result<T> {
+    let late = |_| Error::Unavailable(format!("Postgres (DATABASE_URL) did not answer within {CONNECT:?}"));
+    timeout(CONNECT, connecting).await.map_err(late)?
+}
+
+fn broke_off(error: diesel::ConnectionError) -> Error {
+    Error::Unavailable(format!("Postgres (DATABASE_URL) broke off: {error}"))
 }
 
 fn unreadable(error: &tokio_postgres::Error) -> String {

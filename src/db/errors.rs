@@ -37,6 +37,8 @@ pub fn from_database(kind: &DatabaseErrorKind, info: &(dyn DatabaseErrorInformat
         _ if text.starts_with("canceling statement") || text.starts_with("terminating connection") => {
             Error::Unavailable(text)
         }
+        // What it runs on is exhausted: its disk, or its memory.
+        _ if text.contains("No space left on device") || text.starts_with("out of ") => Error::Unavailable(text),
         _ if text.contains("connection") && info.constraint_name().is_none() => Error::Unavailable(text),
         _ => Error::Internal(match info.constraint_name() {
             Some(name) => format!("{text} ({name})"),

@@ -8,6 +8,7 @@ pub mod nodes;
 pub mod schema;
 pub mod server;
 pub mod shared_commit;
+mod silence;
 mod statement;
 mod watch;
 
@@ -77,8 +78,9 @@ impl Db {
             let (connector, main, watched) = (connector.clone(), main.clone(), watched.clone());
             async move {
                 let connected = main.spawn(async move {
-                    let mut conn = connector.connect().await?;
-                    conn.set_instrumentation(Watch::new(watched));
+                    // A statement that Postgres has not ended by itself by then is not going to be answered.
+                    let (mut conn, silence) = connector.connect_with_patience(limits.life).await?;
+                    conn.set_instrumentation(Watch::new(watched, silence));
                     Ok(conn)
                 });
                 match connected.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))? {

@@ -1,27 +1,34 @@
-//! Counts what goes wrong on connections to Postgres. Never what becomes of it.
+//! Counts what goes wrong on connections to Postgres, and notes when an answer is waited for. Never what becomes of it.
 
 use diesel::connection::{Instrumentation, InstrumentationEvent, get_default_instrumentation};
 use diesel::result::Error as Diesel;
 
 use crate::db::errors;
+use crate::db::silence::Silence;
 use crate::telemetry::metrics::Errors;
 use crate::telemetry::metrics::labels::{Store, StoreError, Trouble};
 
 /// Watches one connection, beside whatever watches all of them.
 pub struct Watch {
     errors: Errors,
+    silence: Silence,
     beside: Option<Box<dyn Instrumentation>>,
 }
 
 impl Watch {
-    /// Counts in `errors`.
-    pub fn new(errors: Errors) -> Self {
-        Self { errors, beside: get_default_instrumentation() }
+    /// Counts in `errors`, and notes in `silence`.
+    pub fn new(errors: Errors, silence: Silence) -> Self {
+        Self { errors, silence, beside: get_default_instrumentation() }
     }
 }
 
 impl Instrumentation for Watch {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        match &event {
+            InstrumentationEvent::StartQuery { .. } => self.silence.begins(),
+            InstrumentationEvent::FinishQuery { .. } => self.silence.ends(),
+            _ => {}
+        }
         if let InstrumentationEvent::FinishQuery { error: Some(error), .. } = &event
             && let Some(kind) = trouble(error)
         {

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use bb8::RunError;
 use bb8_redis::RedisConnectionManager;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 use crate::config::RedisUrl;
 use crate::error::{Error, Result};
@@ -45,18 +44,14 @@ impl Kv {
     /// Errors: [`Error::Unavailable`] with a sentence for the operator.
     pub async fn new(url: &RedisUrl, roots: Option<&Path>, errors: Errors) -> Result<Self> {
         let client = client(url, roots).map_err(Error::Unavailable)?;
-        let config = ConnectionManagerConfig::new()
-            .set_response_timeout(Some(ANSWER))
-            .set_connection_timeout(Some(ANSWER))
-            .set_number_of_retries(1);
         let owned = bb8::Pool::builder()
             .max_size(SCRIPTS)
             .min_idle(Some(0))
-            .connection_timeout(ANSWER)
+            // Longer than the test of one that is there: one which falls silent is thrown away, not put back.
+            .connection_timeout(ANSWER * 3)
             .build(RedisConnectionManager::new(client.get_connection_info().clone())?)
             .await?;
-        let shared = Shared::new(ConnectionManager::new_lazy_with_config(client, config)?, errors.clone());
-        Ok(Self { shared, owned, errors })
+        Ok(Self { shared: Shared::start(client, errors.clone()), owned, errors })
     }
 
     /// The connection that everybody shares: single commands and pipelines, nothing that blocks.
@@ -72,7 +67,7 @@ impl Kv {
     /// Whether Redis answers. Errors: [`Error::Unavailable`].
     pub async fn ping(&self) -> Result<()> {
         let ask = async || redis::cmd("PING").query_async(&mut self.shared()).await;
-        // A connection is made again by the first command that finds it broken, which fails: that one tells nothing.
+        // That a connection is broken is found by the first command on it, which fails: that one tells nothing.
         match ask().await {
             Ok(()) => Ok(()),
             Err(_) => Ok(ask().await?),
