@@ -20,8 +20,11 @@ use crate::statement;
 /// lease run out, counts as a failure: the step may be what kills the process. That something was away does not.
 pub const MAX_FAILURES: i32 = 20;
 
-/// The longest pause between two tries of a job.
+/// The longest pause between two tries of a job that failed.
 const MAX_BACKOFF: TimeDelta = TimeDelta::minutes(10);
+
+/// The longest pause of a job that waits for something that is away: so long after its return all goes on.
+const MAX_WAIT: TimeDelta = TimeDelta::seconds(10);
 
 /// A job to be run.
 #[derive(Clone, Debug)]
@@ -141,8 +144,8 @@ pub async fn claim(conn: &mut Connection, now: DateTime<Utc>, length: Duration) 
             return Ok(Some(job));
         }
         tracing::error!(job = job.id, kind = job.kind, "a job is buried: whoever runs it vanishes");
-        let buried = GivenBack { reason: "whoever ran it vanished", failures, buried_at: Some(now) };
-        give_back(conn, &job, buried, now).await?;
+        let buried = GivenBack { reason: "whoever ran it vanished", failures, run_at: now, buried_at: Some(now) };
+        give_back(conn, &job, buried).await?;
     }
 }
 
@@ -174,12 +177,15 @@ pub async fn settle(conn: &mut Connection, job: &Job, step: Step, now: DateTime<
 pub async fn fail(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
     let failures = job.failures + 1;
     let buried_at = (failures >= MAX_FAILURES).then_some(now);
-    give_back(conn, job, GivenBack { reason, failures, buried_at }, now).await
+    let run_at = now + backoff(job.attempts);
+    give_back(conn, job, GivenBack { reason, failures, run_at, buried_at }).await
 }
 
-/// Gives the job back because something that it needs is away: as after a failure, but it is never buried.
+/// Gives the job back because something that it needs is away: as after a failure, but not for long, and it is never
+/// buried.
 pub async fn postpone(conn: &mut Connection, job: &Job, reason: &str, now: DateTime<Utc>) -> Result<()> {
-    give_back(conn, job, GivenBack { reason, failures: job.failures, buried_at: None }, now).await
+    let run_at = now + backoff(job.attempts).min(MAX_WAIT);
+    give_back(conn, job, GivenBack { reason, failures: job.failures, run_at, buried_at: None }).await
 }
 
 /// Hands the job back as it was before it was claimed: nothing failed, and another worker can have it at once.
@@ -234,16 +240,17 @@ pub async fn retry_buried(conn: &mut Connection, now: DateTime<Utc>) -> Result<u
 struct GivenBack<'a> {
     reason: &'a str,
     failures: i32,
+    run_at: DateTime<Utc>,
     buried_at: Option<DateTime<Utc>>,
 }
 
-async fn give_back(conn: &mut Connection, job: &Job, back: GivenBack<'_>, now: DateTime<Utc>) -> Result<()> {
+async fn give_back(conn: &mut Connection, job: &Job, back: GivenBack<'_>) -> Result<()> {
     let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
     let rows = diesel::update(mine)
         .set((
             jobs::last_error.eq(back.reason),
             jobs::failures.eq(back.failures),
-            jobs::run_at.eq(now + backoff(job.attempts)),
+            jobs::run_at.eq(back.run_at),
             jobs::leased_until.eq(None::<DateTime<Utc>>),
             jobs::lease.eq(None::<Uuid>),
             jobs::buried_at.eq(back.buried_at),

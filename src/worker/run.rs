@@ -22,7 +22,7 @@ use crate::worker::{clock, reactions};
 /// How long a loop that found no job waits. Reads are exact meanwhile, so this is not what people wait for.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// The longest pause of a loop while Postgres is away.
+/// The longest pause of a loop while Postgres or Redis is away.
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 /// How long a job that is handed back may take for that. After it the job is free when its lease is over.
@@ -32,20 +32,31 @@ const HAND_BACK: Duration = Duration::from_secs(2);
 ///
 /// Errors: those of the queue itself. A job that fails is logged and given back, and no error.
 pub async fn step(app: &App) -> Result<bool> {
-    step_unless(app, pending()).await
+    step_unless(app, pending()).await.map(|turn| turn != Turn::Idle)
+}
+
+/// What a turn of a loop came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Turn {
+    /// There was no job.
+    Idle,
+    /// There was one.
+    Stepped,
+    /// There was one, and what it needs is away: others would fare no better.
+    Postponed,
 }
 
 /// The same, but the job is handed back as it was when `given_up` comes first.
-async fn step_unless(app: &App, given_up: impl Future<Output = ()>) -> Result<bool> {
+async fn step_unless(app: &App, given_up: impl Future<Output = ()>) -> Result<Turn> {
     let claimed = {
         let mut conn = app.jobs_db.get().await?;
         // Whoever waited for the connection until now begins nothing any more.
         if app.is_ending() {
-            return Ok(false);
+            return Ok(Turn::Idle);
         }
         queue::claim(&mut conn, app.clock.now(), app.config.job_lease).await?
     };
-    let Some(job) = claimed else { return Ok(false) };
+    let Some(job) = claimed else { return Ok(Turn::Idle) };
     let (kind, started) = (reactions::kind(&job), Instant::now());
     let span = tracing::info_span!("job", id = job.id, kind = kind.as_str());
     let outcome = finish(app, &job, given_up).instrument(span.clone()).await?;
@@ -53,7 +64,7 @@ async fn step_unless(app: &App, given_up: impl Future<Output = ()>) -> Result<bo
     span.in_scope(|| tracing::debug!(outcome = outcome.as_str(), ms = took.as_millis() as u64, "a step ended"));
     app.metrics.job_step_seconds.get_or_create(&ByJob { kind }).observe(took.as_secs_f64());
     app.metrics.job_steps.get_or_create(&JobStep { kind, outcome }).inc();
-    Ok(true)
+    Ok(if outcome == StepOutcome::Postponed { Turn::Postponed } else { Turn::Stepped })
 }
 
 /// Runs a step of a job that is ours, and writes down how it ended.
@@ -126,26 +137,27 @@ async fn run_jobs(app: Arc<App>, mut shutdown: watch::Receiver<bool>) {
     let mut backoff = IDLE;
     while !*shutdown.borrow() {
         let given_up = patience(shutdown.clone(), app.config.request_timeout);
-        let pause = match step_unless(&app, given_up).await {
-            Ok(true) => {
+        match step_unless(&app, given_up).await {
+            Ok(Turn::Stepped) => {
                 backoff = IDLE;
                 continue;
             }
-            Ok(false) => {
-                backoff = IDLE;
-                IDLE
-            }
+            Ok(Turn::Idle) => backoff = IDLE,
+            Ok(Turn::Postponed) => backoff = longer(backoff),
             Err(error) => {
                 tracing::warn!(cause = reason(&error), "the worker waits");
-                backoff = (backoff * 2).min(MAX_BACKOFF);
-                backoff
+                backoff = longer(backoff);
             }
-        };
+        }
         tokio::select! {
-            () = sleep(pause) => {}
+            () = sleep(backoff) => {}
             changed = shutdown.changed() => if changed.is_err() { return },
         }
     }
+}
+
+fn longer(backoff: Duration) -> Duration {
+    (backoff * 2).min(MAX_BACKOFF)
 }
 
 /// Ends `grace` after `shutdown` turned true.

@@ -7,8 +7,8 @@ use kith::queue::{self, MAX_FAILURES, Step};
 
 use crate::harness::{Kith, Walk, until};
 
-/// Steps the worker through `tries` failures of the only job, each not before its time.
-async fn fail(kith: &Kith, tries: i32) {
+/// Steps the worker through `tries` failures of the only job, each not before its time, `longest` seconds at most.
+async fn fail(kith: &Kith, tries: i32, longest: u64) {
     let mut pause = 1;
     for attempt in 1..=tries {
         assert!(kith.step().await, "attempt {attempt}");
@@ -16,7 +16,7 @@ async fn fail(kith: &Kith, tries: i32) {
         kith.advance(Duration::from_secs(pause) - Duration::from_millis(1)).await;
         assert!(!kith.step().await, "not before its time");
         kith.advance(Duration::from_millis(1)).await;
-        pause = (pause * 2).min(600);
+        pause = (pause * 2).min(longest);
     }
 }
 
@@ -25,7 +25,7 @@ async fn a_job_that_fails_comes_back_later_and_is_buried_at_last() {
     let kith = Kith::start().await;
     let sql = kith.sql().await;
     sql.batch("INSERT INTO jobs (kind, payload, run_at) VALUES ('unknown', '{}', '2026-01-01')").await;
-    fail(&kith, MAX_FAILURES).await;
+    fail(&kith, MAX_FAILURES, 600).await;
     assert!(!kith.step().await, "a buried job is not run");
     assert!(sql.one::<bool>("SELECT buried_at IS NOT NULL FROM jobs", &[]).await);
     let reason: String = sql.one("SELECT last_error FROM jobs", &[]).await;
@@ -45,7 +45,7 @@ async fn a_delivery_waits_for_redis_as_long_as_it_takes_and_readers_see_the_mess
         "INSERT INTO activity (user_id, channel, is_hot, generation, read_at) VALUES ($1, 'default', true, 1, now())";
     sql.execute(hot, &[&ben.viewer.user_id]).await;
     let posted = ada.post("still seen").await;
-    fail(&kith, MAX_FAILURES + 2).await;
+    fail(&kith, MAX_FAILURES + 2, 10).await;
     assert!(sql.one::<bool>("SELECT buried_at IS NULL FROM jobs", &[]).await);
     assert!(kith::worker::clock::tick(&kith.app).await.is_err(), "nothing is swept while Redis is away");
     assert_eq!(kith.again(ben).walk(Walk::First(7)).await, [posted]);
