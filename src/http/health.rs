@@ -2,40 +2,47 @@
 //! part is missing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::app::App;
 use crate::db;
 use crate::error::{Error, Result};
+
+/// How long Postgres is waited for.
+const ANSWER: Duration = Duration::from_secs(2);
 
 /// 200 as long as the process answers at all.
 pub async fn alive() -> HttpResponse {
     HttpResponse::Ok().json(json!({ "status": "alive" }))
 }
 
-/// 200 when a request could be served, 503 with the names of what is `missing` otherwise: postgres, redis,
+/// 200 when a request could be served, 503 otherwise, with the names of what is `missing`: postgres, redis,
 /// migrations (run `kith migrate`), clock (more than 500 ms from Postgres's), node (no node number is held),
-/// ending (the process was asked to end: send it nothing more).
+/// ending (the process was asked to end: send it nothing more). That only redis is missing keeps nobody from being served.
 pub async fn ready(app: Data<Arc<App>>) -> HttpResponse {
-    let (postgres, redis) = tokio::join!(ask_postgres(&app), app.kv.ping());
+    let (postgres, redis) = tokio::join!(timeout(ANSWER, ask_postgres(&app)), app.kv.ping());
+    let postgres = postgres.unwrap_or_else(|_| Err(Error::Unavailable("no answer in time".into())));
     let mut missing = postgres.unwrap_or_else(|error| {
         tracing::warn!(?error, "not ready");
         vec!["postgres"]
     });
-    if redis.is_err() {
-        missing.push("redis");
-    }
     if app.next_id().is_err() {
         missing.push("node");
     }
     if app.is_ending() {
         missing.push("ending");
     }
-    if missing.is_empty() {
-        HttpResponse::Ok().json(json!({ "status": "ready" }))
+    let can_serve = missing.is_empty();
+    if redis.is_err() {
+        missing.push("redis");
+    }
+    if can_serve {
+        HttpResponse::Ok().json(json!({ "status": "ready", "missing": missing }))
     } else {
         HttpResponse::ServiceUnavailable().json(json!({ "status": "unavailable", "missing": missing }))
     }
