@@ -9,6 +9,7 @@ mod commands;
 mod docs;
 mod env_example;
 mod examples;
+mod faults;
 mod feed;
 mod follows;
 mod guards;

@@ -33,12 +33,22 @@ impl Client {
 
     /// Posts a GraphQL request body as it is.
     pub async fn send(&self, body: Value) -> Answer {
+        self.try_send(body).await.expect("the server answers")
+    }
+
+    /// Posts a GraphQL request body as it is. Errors: there was no whole answer.
+    pub async fn try_send(&self, body: Value) -> reqwest::Result<Answer> {
         let request = self.raw(Method::POST, "/graphql").header("accept", "application/graphql-response+json");
-        let response = request.json(&body).send().await.expect("the server answers");
+        let response = request.json(&body).send().await?;
         let status = response.status().as_u16();
-        let text = response.text().await.expect("a whole body");
+        let text = response.text().await?;
         let body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("not JSON, status {status}: {text}"));
-        Answer { status, body }
+        Ok(Answer { status, body })
+    }
+
+    /// The same person at the server of `other`.
+    pub fn at(&self, other: &Client) -> Self {
+        Self { token: self.token.clone(), ..other.clone() }
     }
 
     /// Where the server listens: `127.0.0.1:4000`.

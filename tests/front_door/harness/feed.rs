@@ -45,7 +45,8 @@ pub struct Page {
     pub end: Option<String>,
 }
 
-const FEED: &str = "query($channel: String!, $first: Int, $after: String, $last: Int, $before: String) {
+/// Asks for a page of a feed, with [`Ask::variables`].
+pub const FEED: &str = "query($channel: String!, $first: Int, $after: String, $last: Int, $before: String) {
     feed(channel: $channel, first: $first, after: $after, last: $last, before: $before) {
         edges { cursor node { id content } }
         pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
@@ -55,9 +56,7 @@ const FEED: &str = "query($channel: String!, $first: Int, $after: String, $last:
 impl Client {
     /// One page of the feed, as it was answered.
     pub async fn ask_feed(&self, channel: &str, ask: &Ask) -> Answer {
-        let Ask { first, after, last, before } = ask;
-        let variables = json!({ "channel": channel, "first": first, "after": after, "last": last, "before": before });
-        self.query(FEED, variables).await
+        self.query(FEED, ask.variables(channel)).await
     }
 
     /// One page of the feed.
@@ -95,6 +94,12 @@ fn collect(walk: Walk, ids: &mut Vec<String>, page: Vec<String>) {
 }
 
 impl Ask {
+    /// The variables of [`FEED`].
+    pub fn variables(&self, channel: &str) -> Value {
+        let Self { first, after, last, before } = self;
+        json!({ "channel": channel, "first": first, "after": after, "last": last, "before": before })
+    }
+
     /// The first page of a walk.
     pub fn start(walk: Walk) -> Self {
         match walk {

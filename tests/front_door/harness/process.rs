@@ -10,6 +10,7 @@ use super::{Client, Kith, until};
 
 /// A running `kith`. It ends, killed, when this is dropped.
 pub struct Process {
+    command: Command,
     child: Child,
     /// A client of it that is not signed in, if it serves.
     pub client: Client,
@@ -19,16 +20,20 @@ impl Process {
     /// Starts `kith` with these arguments and further environment on the databases of `kith`, and nothing else of
     /// this environment. It reads the machine's clock.
     pub fn spawn(kith: &Kith, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        Self::spawn_to(Stdio::inherit(), kith, arguments, environment)
+        Self::spawn_with(arguments, &[&places(kith), environment].concat())
     }
 
-    fn spawn_to(log: Stdio, kith: &Kith, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+    /// Starts `kith` with these arguments and this environment, which names the databases, and nothing else of ours.
+    pub fn spawn_with(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::spawn_to(Stdio::inherit(), arguments, environment)
+    }
+
+    fn spawn_to(log: Stdio, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let port = free_port();
-        let child = Command::new(env!("CARGO_BIN_EXE_kith"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
+        command
             .args(arguments)
             .env_clear()
-            .env("DATABASE_URL", kith.config.database_url.as_str())
-            .env("REDIS_URL", kith.config.redis_url.as_str())
             .env("KITH_SECRETS", SECRETS)
             .env("KITH_ADDR", format!("127.0.0.1:{port}"))
             .env("KITH_CHANNELS", "default,work")
@@ -39,39 +44,46 @@ impl Process {
             .env("KITH_LOG", "warn,kith::cli::checks=error")
             .envs(environment.iter().copied())
             .stdin(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("the program starts");
-        Self { child, client: Client::new(format!("http://127.0.0.1:{port}")) }
+            .stderr(log);
+        let child = command.spawn().expect("the program starts");
+        Self { command, child, client: Client::new(format!("http://127.0.0.1:{port}")) }
     }
 
     /// Starts `kith serve` and waits until it is ready.
     pub async fn serve(kith: &Kith, environment: &[(&str, &str)]) -> Self {
         let mut process = Self::spawn(kith, &["serve"], environment);
-        process.is_ready().await;
+        process.ready().await;
         process
     }
 
     /// The same, with what it writes to its log, which is whole when it has ended.
     pub async fn serve_logged(kith: &Kith, environment: &[(&str, &str)]) -> (Self, JoinHandle<String>) {
-        let mut process = Self::spawn_to(Stdio::piped(), kith, &["serve"], environment);
+        let mut process = Self::spawn_to(Stdio::piped(), &["serve"], &[&places(kith), environment].concat());
         let mut log = process.child.stderr.take().expect("a pipe");
         let log = thread::spawn(move || {
             let mut text = String::new();
             log.read_to_string(&mut text).expect("UTF-8");
             text
         });
-        process.is_ready().await;
+        process.ready().await;
         (process, log)
     }
 
-    async fn is_ready(&mut self) {
+    /// Waits until it is ready.
+    pub async fn ready(&mut self) {
         until("the server is ready", async || {
             assert!(self.is_running(), "the server ended");
             let ready = self.client.raw(reqwest::Method::GET, "/readyz").send().await.ok()?;
             ready.status().is_success().then_some(())
         })
         .await;
+    }
+
+    /// Kills it and starts it again, at the same address.
+    pub fn kill_and_start(&mut self) {
+        self.child.kill().expect("it can be killed");
+        self.child.wait().expect("it is a child");
+        self.child = self.command.spawn().expect("the program starts");
     }
 
     /// Whether it still runs.
@@ -90,6 +102,10 @@ impl Process {
         until("the process ended", async || self.child.try_wait().expect("a child").map(|status| status.success()))
             .await
     }
+}
+
+fn places(kith: &Kith) -> [(&'static str, &str); 2] {
+    [("DATABASE_URL", kith.config.database_url.as_str()), ("REDIS_URL", kith.config.redis_url.as_str())]
 }
 
 impl Drop for Process {

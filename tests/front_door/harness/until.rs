@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// Asks up to 400 times, 25 ms apart, until `condition` answers something; panics with `what` if it never does.
+/// Asks up to 1600 times, 25 ms apart, until `condition` answers something; panics with `what` if it never does.
 pub async fn until<T>(what: &str, mut condition: impl AsyncFnMut() -> Option<T>) -> T {
-    for _ in 0..400 {
+    for _ in 0..1600 {
         if let Some(found) = condition().await {
             return found;
         }

@@ -3,7 +3,7 @@
 //!
 //! The seeds below always run; `KITH_LONG=1` runs as many as `KITH_SEEDS` says, 200 unless it does.
 
-mod definition;
+pub mod definition;
 mod history;
 mod play;
 mod together;
