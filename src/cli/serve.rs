@@ -1,6 +1,7 @@
 //! `kith serve`: answers requests and, unless told otherwise, runs the jobs that follow from them.
 
 use clap::Args;
+use tokio::time::sleep;
 
 use crate::cli::start::{self, Outcome};
 use crate::cli::{lease, listen, shutdown};
@@ -32,9 +33,10 @@ pub async fn run(serve: Serve) -> Outcome {
     tracing::info!("listening on http://{local}");
 
     let jobs = (!serve.no_worker).then(|| tokio::spawn(worker::run::run(app.clone(), asked_to_end.clone())));
-    let handle = server.handle();
+    let (handle, drain) = (server.handle(), app.config.drain);
     tokio::spawn(async move {
         if asked_to_end.wait_for(|asked| *asked).await.is_ok() {
+            sleep(drain).await;
             handle.stop(true).await;
         }
     });

@@ -103,6 +103,11 @@ pub struct Config {
     #[arg(long, env = "KITH_REQUEST_TIMEOUT", value_name = "SECONDS", default_value = "15", value_parser = seconds)]
     pub request_timeout: Duration,
 
+    /// Seconds in which a server that is asked to end still takes requests, and says by /readyz that it ends: so long may a
+    /// proxy take to notice.
+    #[arg(long, env = "KITH_DRAIN", value_name = "SECONDS", default_value = "0", value_parser = drain)]
+    pub drain: Duration,
+
     /// Days in which an author can restore a deleted message.
     #[arg(long, env = "KITH_RESTORE_DAYS", value_name = "DAYS", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=36_500))]
     pub restore_days: i64,
@@ -145,6 +150,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
     match text.parse::<u64>() {
         Ok(n @ 1..=86_400) => Ok(Duration::from_secs(n)),
         _ => Err("must be a whole number of seconds from 1 to 86400 (a day)".into()),
+    }
+}
+
+fn drain(text: &str) -> Result<Duration, String> {
+    match text.parse::<u64>() {
+        Ok(n @ 0..=600) => Ok(Duration::from_secs(n)),
+        _ => Err("must be a whole number of seconds from 0 to 600".into()),
     }
 }
 

@@ -196,6 +196,29 @@ async fn a_redis_whose_connections_broke_is_there_at_the_first_look() {
 }
 
 #[tokio::test]
+async fn a_redis_that_refused_a_connection_is_found_again() {
+    let server = RedisServer::start(&["--requirepass", "old"]).await;
+    let url = format!("redis://:old@127.0.0.1:{}", server.port);
+    let kith = Kith::start_with(|config| config.redis_url = url.parse().expect("a URL")).await;
+    let ready = async || send(kith.anonymous().raw(Method::GET, "/readyz")).await.status;
+    assert_eq!(ready().await, 200);
+    let operator = redis::Client::open(url).expect("a URL");
+    let mut operator = operator.get_multiplexed_async_connection().await.expect("Redis answers");
+    let mut password = async |password: &str| {
+        let mut both = redis::pipe();
+        both.cmd("CONFIG").arg("SET").arg("requirepass").arg(password).ignore();
+        both.cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal").ignore();
+        both.exec_async(&mut operator).await.expect("it does so");
+    };
+    password("new").await;
+    for _ in 0..2 {
+        assert_eq!(ready().await, 503);
+    }
+    password("old").await;
+    assert_eq!(ready().await, 200);
+}
+
+#[tokio::test]
 async fn readiness_names_what_is_missing() {
     let kith = Kith::start().await;
     let ready = async || send(kith.anonymous().raw(Method::GET, "/readyz")).await;

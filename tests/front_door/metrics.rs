@@ -238,6 +238,22 @@ async fn a_request_under_way_is_answered_and_the_process_is_not_ready_meanwhile(
 }
 
 #[tokio::test]
+async fn a_server_that_drains_still_answers_and_is_not_ready() {
+    let kith = Kith::start().await;
+    let mut served = Process::serve(&kith, &[("KITH_DRAIN", "2")]).await;
+    served.signal("TERM");
+    // At the address of everybody, by new connections.
+    until("it says that it is not ready", async || {
+        let client = Client::new(format!("http://{}", served.client.address()));
+        let ready = client.raw(Method::GET, "/readyz").send().await.expect("it takes requests");
+        (ready.status() == 503).then_some(())
+    })
+    .await;
+    served.client.query("{ __typename }", json!({})).await.data();
+    assert!(served.ended().await);
+}
+
+#[tokio::test]
 async fn a_job_that_takes_too_long_is_handed_back() {
     let kith = Kith::start().await;
     let ada = &kith.people(1).await[0];
