@@ -43,7 +43,8 @@ async fn it_does_not_tell_whether_the_handle_or_the_password_is_wrong() {
         quickest
     };
     let (known, unknown) = (quickest("ada").await, quickest("nobody_here").await);
-    assert!(unknown > known / 2, "the same work: {known:?} and {unknown:?}");
+    // Without a hash it would be a tenth at most; a busy machine makes no such difference.
+    assert!(unknown > known / 4, "the same work: {known:?} and {unknown:?}");
     kith.finish().await;
 }
 
