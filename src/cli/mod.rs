@@ -5,6 +5,7 @@ mod serve;
 mod worker;
 mod migrate;
 mod reconcile;
+mod capacity;
 mod schema;
 mod settings;
 mod seed;
@@ -39,6 +40,8 @@ enum Command {
     Migrate(migrate::Migrate),
     /// Find what is derived and is off, and mend it.
     Reconcile(reconcile::Reconcile),
+    /// Say what a Kith of some size takes: rows, disk, memory, work.
+    Capacity(Box<capacity::Capacity>),
     /// Fill an empty database with a demo world.
     Seed(seed::Seed),
     /// Print the GraphQL schema.
@@ -59,6 +62,7 @@ pub fn run() -> ExitCode {
         Command::Worker(worker) => start::block_on(worker::run(*worker)).map(done),
         Command::Migrate(migrate) => start::block_on(migrate::run(migrate)).map(done),
         Command::Reconcile(reconcile) => start::block_on(reconcile::run(reconcile)),
+        Command::Capacity(capacity) => start::block_on(capacity::run(*capacity)).map(done),
         Command::Seed(seed) => start::block_on(seed::run(seed)).map(done),
         Command::Schema => schema::run().map(done),
         Command::Settings => settings::run(&Cli::command()).map(done),

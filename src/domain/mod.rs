@@ -16,6 +16,7 @@ pub mod messages;
 pub mod likes;
 pub mod inbox;
 
+pub mod capacity;
 pub mod seed;
 
 pub mod reconcile;

@@ -5,6 +5,7 @@
 mod harness;
 
 mod accounts;
+mod capacity;
 mod commands;
 mod docs;
 mod env_example;

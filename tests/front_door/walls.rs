@@ -193,7 +193,7 @@ fn the_map_follows_the_architecture() {
         &["notifications", "direct", "media"],
         &["messages"],
         &["comments", "likes", "inbox", "schedule", "moderation"],
-        &["seed"],
+        &["capacity", "seed"],
         &["reconcile"],
     ];
     in_order(&declared("domain/mod.rs"), &rooms);

@@ -8,6 +8,7 @@ pub mod model;
 mod pull;
 pub mod read;
 pub mod repair;
+pub mod sample;
 mod scripts;
 pub mod state;
 pub mod write;
