@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kith::domain::inbox::repair::strays::STRAY;
 use kith::kv::keys;
 use kith::{queue, worker};
 use redis::AsyncCommands;
@@ -28,6 +29,7 @@ pub async fn play(history: &History) -> Result<(), String> {
             }
         }
         inboxes_are_small(&world).await?;
+        nothing_is_off(&world).await?;
     }
     settle(&mut world).await
 }
@@ -187,6 +189,12 @@ async fn look(world: &World, who: usize, size: i32) -> Result<(), String> {
         world.walk(who, channel, Walk::Last(size)).await?;
     }
     Ok(())
+}
+
+/// No repair finds anything, and no inbox claims what it does not hold, also while deliveries are under way.
+async fn nothing_is_off(world: &World) -> Result<(), String> {
+    let off: Vec<_> = world.kith.drifts().await.into_iter().filter(|drift| drift.kind != STRAY).collect();
+    if off.is_empty() { Ok(()) } else { Err(format!("something is off: {off:#?}")) }
 }
 
 /// Above 128 members Redis converts a sorted set for good.
