@@ -161,7 +161,7 @@ async fn inboxes_take_what_it_says_and_an_entry_no_more_than_56_bytes() {
 fn the_example_of_the_document_is_what_it_prints() {
     let document =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/capacity.md")).expect("it is there");
-    let mut blocks = document.split("```sh\n$ kith capacity ").skip(1);
+    let mut blocks = document.split("\n$ kith capacity ").skip(1);
     let (command, printed) = blocks.next().and_then(|block| block.split_once('\n')).expect("an example");
     let printed = printed.split("```").next().expect("its end");
     let output = capacity(&command.split(' ').collect::<Vec<_>>(), &[]);

@@ -9,7 +9,6 @@ mod capacity;
 mod commands;
 mod docs;
 mod env_example;
-mod examples;
 mod faults;
 mod feed;
 mod follows;

@@ -1,29 +1,17 @@
 //! The examples of the documents, run as a reader would: each page from top to bottom against a server of its own, each
 //! answer compared with the one that is printed.
 //!
-//! A block of `sh`, `js` or `graphql` is run; the block of `json` behind it is its answer. In an answer `…` stands for any
-//! value, and at the end of a text for any ending. Behind `json` stands what is kept of it: `NAME=/json/pointer`, for later
-//! blocks: `$NAME` in a shell, `<NAME>` in GraphQL. `graphql as ada` is sent by a person of that name. A block that says
-//! `not run:` says why.
+//! A block of `sh`, `js` or `graphql` is run, and the block of `json` right behind it is the last that it answers. In an
+//! answer `…` stands for any value, and at the end of a text for any ending. Behind `json` stands what is kept of it:
+//! `NAME=/json/pointer`, for later blocks: `$NAME` in a shell, `<NAME>` in GraphQL. `graphql as ada` is sent by a person of
+//! that name. A block that says `not run:` says why.
 
 use std::collections::BTreeMap;
-use std::fs::read_to_string;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Kith, Process};
-
-const PAGES: [&str; 8] = [
-    "README.md",
-    "docs/getting-started.md",
-    "docs/auth.md",
-    "docs/ids.md",
-    "docs/paging.md",
-    "docs/errors.md",
-    "docs/limits.md",
-    "docs/staleness.md",
-];
 
 /// A block of code: the line of its page, what stands behind the fence, and its text.
 struct Block {
@@ -33,7 +21,7 @@ struct Block {
 }
 
 fn blocks(page: &str) -> Vec<Block> {
-    let text = read_to_string(format!("{}/{page}", env!("CARGO_MANIFEST_DIR"))).expect("the page");
+    let text = super::file(page);
     let (mut blocks, mut open): (Vec<Block>, Option<Block>) = (Vec::new(), None);
     for (number, line) in text.lines().enumerate() {
         match (open.take(), line.strip_prefix("```")) {
@@ -99,8 +87,10 @@ impl Reader<'_> {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         // curl ends no line: several answers may stand on one.
         let values = serde_json::Deserializer::from_str(&printed).into_iter::<Value>();
-        let last = values.last().unwrap_or_else(|| panic!("nothing was printed"));
-        Some(last.unwrap_or_else(|_| panic!("not JSON: {printed}")))
+        let values: Vec<Value> = values.collect::<Result<_, _>>().unwrap_or_else(|_| panic!("not JSON: {printed}"));
+        let (last, before) = values.split_last().unwrap_or_else(|| panic!("nothing was printed"));
+        assert!(before.iter().all(|value| value.get("errors").is_none()), "{printed}");
+        Some(last.clone())
     }
 
     async fn token(&mut self, name: &str) -> String {
@@ -144,84 +134,30 @@ fn fits(printed: &Value, answer: &Value) -> bool {
 #[tokio::test]
 async fn the_examples_of_the_documents_do_what_they_say() {
     let mut run = 0;
-    for page in PAGES {
+    for page in super::pages() {
+        let blocks = blocks(&page);
+        if blocks.iter().all(|block| block.info.contains("not run: ")) {
+            continue;
+        }
         let kith = Kith::start().await;
         let server = Process::serve(&kith, &[]).await;
         let mut reader = Reader { client: &server.client, tokens: BTreeMap::new(), kept: BTreeMap::new() };
-        let mut answer = None;
-        for block in blocks(page) {
-            if block.info.starts_with("json") {
-                let answer = answer.take().unwrap_or_else(|| panic!("{page}:{} answers nothing", block.line));
-                let printed: Value = serde_json::from_str(&block.text).expect("JSON");
-                assert!(fits(&printed, &answer), "{page}:{} was answered {answer}", block.line);
-                reader.keep(&block.info, &answer);
-            } else if let Some((_, why)) = block.info.split_once("not run: ") {
+        let mut blocks = blocks.into_iter().peekable();
+        while let Some(block) = blocks.next() {
+            if let Some((_, why)) = block.info.split_once("not run: ") {
                 assert!(why.len() > 10, "{page}:{} says why", block.line);
-            } else {
-                answer = reader.run(&block).await;
-                run += usize::from(answer.is_some());
-                assert!(answer.is_some(), "{page}:{} is {:?}: nobody can run that", block.line, block.info);
+                continue;
             }
+            let at = format!("{page}:{}", block.line);
+            let answer = reader.run(&block).await;
+            let answer = answer.unwrap_or_else(|| panic!("{at} is {:?}: nobody can run that", block.info));
+            let printed = blocks.next_if(|next| next.info.starts_with("json"));
+            let printed = printed.unwrap_or_else(|| panic!("{at} has no answer behind it; it is {answer}"));
+            let expected: Value = serde_json::from_str(&printed.text).unwrap_or_else(|error| panic!("{at}: {error}"));
+            assert!(fits(&expected, &answer), "{at} was answered {answer}");
+            reader.keep(&printed.info, &answer);
+            run += 1;
         }
     }
     assert!(run > 25, "only {run} examples were found");
-}
-
-#[tokio::test]
-async fn the_page_of_limits_has_the_numbers_of_the_schema() {
-    let kith = Kith::start().await;
-    let page = read_to_string(format!("{}/docs/limits.md", env!("CARGO_MANIFEST_DIR"))).expect("the page");
-    let text = "minGraphemes maxGraphemes maxBytes";
-    let mut rows = 0;
-    for row in page.lines().filter_map(|line| line.strip_prefix("| `")) {
-        let (name, numbers) = row.split_once("` | ").expect("a row");
-        let numbers = numbers.trim_end_matches(" |");
-        let found = match numbers.contains(" to ") {
-            true => {
-                let answer =
-                    kith.anonymous().query(&format!("{{ limits {{ {name} {{ {text} }} }} }}"), json!({})).await;
-                let limit = answer.at(&format!("/limits/{name}")).clone();
-                format!("{} to {} | {}", limit["minGraphemes"], limit["maxGraphemes"], limit["maxBytes"])
-            }
-            false => {
-                let answer = kith.anonymous().query(&format!("{{ limits {{ {name} }} }}"), json!({})).await;
-                answer.at(&format!("/limits/{name}")).to_string()
-            }
-        };
-        assert_eq!(numbers, found, "{name}");
-        rows += 1;
-    }
-    // Every limit of the schema but the channels, which are the operator's.
-    let fields = "{ __type(name: \"Limits\") { fields { name } } }";
-    let known = kith.anonymous().query(fields, json!({})).await.at("/__type/fields").as_array().map_or(0, Vec::len);
-    assert_eq!(rows, known - 1);
-}
-
-#[test]
-fn links_between_the_documents_lead_somewhere() {
-    let root = env!("CARGO_MANIFEST_DIR");
-    let docs = std::fs::read_dir(format!("{root}/docs")).expect("the documents");
-    let pages =
-        docs.map(|entry| entry.expect("an entry").path()).filter(|path| path.extension().is_some_and(|e| e == "md"));
-    let anchor = |line: &str| {
-        let kept = |c: &char| c.is_alphanumeric() || *c == ' ' || *c == '-';
-        line.trim_start_matches('#').trim().to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
-    };
-    for page in pages {
-        let text = read_to_string(&page).expect("a page");
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            if link.starts_with("http") {
-                continue;
-            }
-            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { page.clone() } else { page.with_file_name("").join(file) };
-            assert!(target.exists(), "{} links to {link}", page.display());
-            let there = heading.is_empty()
-                || read_to_string(&target)
-                    .expect("a page")
-                    .lines()
-                    .any(|line| line.starts_with('#') && anchor(line) == heading);
-            assert!(there, "{} links to {link}", page.display());
-        }
-    }
 }
