@@ -129,7 +129,7 @@ pub struct Config {
     pub log: String,
 
     /// Where an OpenTelemetry collector takes traces by OTLP over HTTP: http://host:4318. Without it none are sent. The other
-    /// OTEL_* variables of the standard hold as well.
+    /// OTEL_* variables of the standard hold as well, but no other endpoint.
     #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL", value_parser = collector)]
     pub otlp_endpoint: Option<String>,
 }

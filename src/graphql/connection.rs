@@ -58,8 +58,20 @@ pub async fn page<S: Source>(
     arguments: &Arguments,
     source: &S,
 ) -> Result<Page<S::Node>> {
+    let request = arguments.parse(&ctx.app().cursors, scope)?;
+    requested(ctx, scope, request, source).await
+}
+
+/// The same for arguments that were parsed already.
+///
+/// Errors: those of the source.
+pub async fn requested<S: Source>(
+    ctx: &Context<'_>,
+    scope: Scope,
+    request: Request,
+    source: &S,
+) -> Result<Page<S::Node>> {
     let app = ctx.app();
-    let request = arguments.parse(&app.cursors, scope)?;
     let info = ctx.look_ahead().field("pageInfo");
     let wanted = Wanted { next: info.field("hasNextPage").exists(), previous: info.field("hasPreviousPage").exists() };
     let filled = fill(source, request, wanted, app.config.scan_limit).await?;

@@ -12,7 +12,7 @@ use crate::domain::inbox::read::{Feed, Reading};
 use crate::domain::inbox::write;
 use crate::domain::messages::model::Reference;
 use crate::domain::messages::{read, rules};
-use crate::graphql::connection::{Source, page};
+use crate::graphql::connection::{Source, page, requested};
 use crate::graphql::context::ContextExt;
 use crate::graphql::gate;
 use crate::graphql::loaders::Loaders;
@@ -80,7 +80,7 @@ async fn feed(
         without_reason: AtomicUsize::new(0),
         looked_at: AtomicUsize::new(0),
     };
-    let filled = page(ctx, scope, &arguments, &source).await?;
+    let filled = requested(ctx, scope, request, &source).await?;
     source.mend(ctx, &channel).await;
     Ok(filled.into())
 }

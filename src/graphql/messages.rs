@@ -16,7 +16,7 @@ use crate::graphql::gate;
 use crate::graphql::history::{MessageVersionConnection, history};
 use crate::graphql::ids;
 use crate::graphql::likes::{LikeConnection, likers};
-use crate::graphql::users::User;
+use crate::graphql::users::{User, int};
 use crate::ids::GlobalId;
 use crate::page::Arguments;
 use crate::text;
@@ -131,8 +131,7 @@ impl Message {
     /// How many people like it, for everybody.
     async fn like_count(&self, ctx: &Context<'_>) -> Result<i32> {
         let counters = ctx.loaders().message_counters.load(self.0.id).await?.unwrap_or_default();
-        // GraphQL's Int has 32 bits.
-        Ok(i32::try_from(counters.like_count).unwrap_or(i32::MAX))
+        Ok(int(counters.like_count))
     }
 
     /// Whether who is signed in likes it.

@@ -137,9 +137,13 @@ impl User {
 
     async fn count(&self, ctx: &Context<'_>, which: impl Fn(Counters) -> i64) -> Result<i32> {
         let count = ctx.loaders().user_counters.load(self.0.id).await?.map_or(0, which);
-        // GraphQL's Int has 32 bits.
-        Ok(i32::try_from(count).unwrap_or(i32::MAX))
+        Ok(int(count))
     }
+}
+
+/// A count as GraphQL's Int, which has 32 bits.
+pub fn int(count: i64) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 /// The questions about people.

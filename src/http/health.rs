@@ -23,11 +23,10 @@ pub async fn alive() -> HttpResponse {
 
 /// 200 when all is there, 503 otherwise, with the names of what is `missing`: postgres, redis,
 /// migrations (run `kith migrate`), clock (more than 500 ms from Postgres's), node (no node number is held),
-/// ending (the process was asked to end: send it nothing more). Without redis alone
-/// all is served, slower: who looks here decides whether that is ready enough.
+/// ending (the process was asked to end: send it nothing more). Without redis alone all is served, slower: who looks here
+/// decides whether that is ready enough.
 pub async fn ready(app: Data<Arc<App>>) -> HttpResponse {
-    let (postgres, redis) = tokio::join!(timeout(ANSWER, ask_postgres(&app)), app.kv.ping());
-    let postgres = postgres.unwrap_or_else(|_| Err(Error::Unavailable("no answer in time".into())));
+    let (postgres, redis) = tokio::join!(soon(ask_postgres(&app)), app.kv.ping());
     let mut missing = postgres.unwrap_or_else(|error| {
         tracing::warn!(?error, "not ready");
         vec!["postgres"]
@@ -46,6 +45,11 @@ pub async fn ready(app: Data<Arc<App>>) -> HttpResponse {
     } else {
         HttpResponse::ServiceUnavailable().json(json!({ "status": "unavailable", "missing": missing }))
     }
+}
+
+/// What Postgres answers, if it does so soon.
+pub async fn soon<T>(answer: impl Future<Output = Result<T>>) -> Result<T> {
+    timeout(ANSWER, answer).await.unwrap_or_else(|_| Err(Error::Unavailable("no answer in time".into())))
 }
 
 async fn ask_postgres(app: &App) -> Result<Vec<&'static str>> {

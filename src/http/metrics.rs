@@ -2,22 +2,18 @@
 //! for either: what does not answer is told by `kith_postgres_up` and `kith_redis_up`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use chrono::{DateTime, Utc};
-use tokio::time::timeout;
 
 use crate::app::App;
 use crate::domain::inbox::state::flight;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::http::health::soon;
 use crate::telemetry::metrics::CONTENT_TYPE;
 use crate::telemetry::metrics::labels::{JobState, PoolName, Standing};
 use crate::{db, ids, kv, queue};
-
-/// How long Postgres is waited for.
-const ANSWER: Duration = Duration::from_secs(2);
 
 /// Everything there is to tell.
 pub async fn scrape(app: Data<Arc<App>>) -> HttpResponse {
@@ -30,8 +26,7 @@ pub async fn scrape(app: Data<Arc<App>>) -> HttpResponse {
         metrics.pool(pool, &state, max);
     }
     metrics.node_lease_held.set(i64::from(app.next_id().is_ok()));
-    let (postgres, redis) = tokio::join!(timeout(ANSWER, ask(&app)), app.kv.ping());
-    let postgres = postgres.unwrap_or_else(|_| Err(Error::Unavailable("no answer in time".into())));
+    let (postgres, redis) = tokio::join!(soon(ask(&app)), app.kv.ping());
     if let Err(error) = &postgres {
         metrics.forget();
         tracing::warn!(?error, "a scrape without Postgres");

@@ -40,7 +40,8 @@ pub fn start(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {
     Ok(server.listen(listener)?.run())
 }
 
-/// Starts to serve what operators ask on `listener`, and nothing else: strangers are told no numbers. It goes on while `app` ends, until it is stopped.
+/// Starts to serve what operators ask on `listener`, and nothing else: strangers are told no numbers. It goes on while
+/// `app` ends, until it is stopped. What is asked here is neither logged nor counted.
 ///
 /// Errors: those of the operating system.
 pub fn start_ops(app: Arc<App>, listener: TcpListener) -> std::io::Result<Server> {

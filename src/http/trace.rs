@@ -81,7 +81,6 @@ fn count<B>(response: &ServiceResponse<B>, took: Duration) {
         Some("/graphql") => Route::Graphql,
         Some("/healthz") => Route::Healthz,
         Some("/readyz") => Route::Readyz,
-        Some("/metrics") => Route::Metrics,
         Some(_) => Route::Playground,
         None => Route::Other,
     };

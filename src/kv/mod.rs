@@ -25,6 +25,9 @@ const ANSWER: Duration = Duration::from_millis(500);
 /// How many scripts run side by side.
 pub const SCRIPTS: u32 = 8;
 
+/// Keys that one SCAN looks at, roughly.
+const SCANNED: usize = 100;
+
 /// The ways to Redis.
 #[derive(Clone)]
 pub struct Kv {
@@ -72,6 +75,16 @@ impl Kv {
             Ok(()) => Ok(()),
             Err(_) => Ok(ask().await?),
         }
+    }
+
+    /// Some keys that match `pattern`, and the cursor to go on from: 0 at first, and 0 at the end. It goes through one
+    /// Redis: with a cluster each master would have to be gone through.
+    ///
+    /// Errors: [`Error::Unavailable`].
+    pub async fn scan(&self, cursor: u64, pattern: &str) -> Result<(u64, Vec<String>)> {
+        let mut scan = redis::cmd("SCAN");
+        scan.cursor_arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(SCANNED);
+        Ok(scan.query_async(&mut self.shared()).await?)
     }
 
     /// A connection for a script. Errors: [`Error::Unavailable`].

@@ -29,11 +29,8 @@ pub enum Silence {
 pub async fn ask(kv: &Kv) -> Result<Server, Silence> {
     kv.command(redis::cmd("PING")).await.map_err(|error| silence(&error))?;
     let told = kv.command(redis::cmd("INFO").arg("server")).await.ok();
-    let field = |name: &str| {
-        let text = told.as_deref().unwrap_or_default();
-        text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(|value| value.trim().to_owned())
-    };
-    let version = field("run_id").and(field("redis_version"));
+    let field = |name| field(told.as_deref().unwrap_or_default(), name);
+    let version = field("run_id").and(field("redis_version")).map(str::to_owned);
     let is_cluster = field("redis_mode").is_some_and(|mode| mode == "cluster");
     Ok(Server { version, is_cluster, maxmemory_policy: policy(kv).await })
 }
@@ -41,7 +38,12 @@ pub async fn ask(kv: &Kv) -> Result<Server, Silence> {
 /// CONFIG is forbidden more often than INFO, which has it as well.
 async fn policy(kv: &Kv) -> Option<String> {
     let told = kv.command(redis::cmd("INFO").arg("memory")).await.ok()?;
-    told.lines().find_map(|line| line.strip_prefix("maxmemory_policy:")).map(|policy| policy.trim().to_owned())
+    field(&told, "maxmemory_policy").map(str::to_owned)
+}
+
+/// What INFO says about `name`.
+pub fn field<'a>(told: &'a str, name: &str) -> Option<&'a str> {
+    told.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
 fn silence(error: &RedisError) -> Silence {

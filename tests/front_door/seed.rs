@@ -74,6 +74,9 @@ async fn a_world_is_what_a_real_history_would_have_left() {
         kith.drain().await;
         assert_eq!(person.walk(Walk::Last(50)).await, expected, "with an inbox as well");
     }
+    // The time of it, in milliseconds: what a Redis knows of an earlier copy of this world counts no more.
+    let epoch: i64 = sql.one("SELECT epoch FROM inbox_epoch", &[]).await;
+    assert!((chrono::Utc::now().timestamp_millis() - epoch).abs() < 3_600_000, "{epoch}");
     let reconciled = kith_with(&kith, &["reconcile", "--dry-run"]);
     assert_eq!(String::from_utf8_lossy(&reconciled.stdout), "All is right.\n", "{reconciled:?}");
     let again = seed(&kith, "7");

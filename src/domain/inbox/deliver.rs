@@ -8,10 +8,11 @@ use diesel_async::RunQueryDsl;
 use redis::RedisResult;
 
 use crate::db::Connection;
-use crate::db::schema::{activity, author_channels, in_flight};
+use crate::db::schema::{author_channels, in_flight};
 use crate::domain::events::Progress;
 use crate::domain::inbox::model::{TRIM_AT, WINDOW, member, score};
 use crate::domain::inbox::scripts;
+use crate::domain::inbox::write::is_hot;
 use crate::domain::messages::model::Reference;
 use crate::error::Result;
 use crate::kv::{Kv, keys};
@@ -164,9 +165,7 @@ async fn all(conn: &mut Connection, delivery: Delivery<'_>, after: i64) -> Resul
 /// The author, if they read their own feed.
 async fn author(conn: &mut Connection, delivery: Delivery<'_>) -> Result<Option<i64>> {
     let author_id = delivery.message.author_id;
-    let hot = activity::table.find((author_id, delivery.channel)).filter(activity::is_hot);
-    let is_hot: bool = diesel::select(diesel::dsl::exists(hot)).get_result(conn).await?;
-    Ok(is_hot.then_some(author_id))
+    Ok(is_hot(conn, author_id, delivery.channel).await?.then_some(author_id))
 }
 
 /// Writes to inboxes. Answers how many of them were cut.
@@ -184,18 +183,19 @@ async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<usize> {
     }
     let answers: Vec<RedisResult<usize>> = writes.ignore_errors().query_async(&mut kv.shared()).await?;
     for (inbox, answer) in inboxes.iter().zip(answers.chunks(2)) {
-        let Some(size) = size(answer)? else {
-            tracing::warn!(inbox, "this is no inbox: it is dropped");
-            redis::AsyncCommands::unlink::<_, ()>(&mut kv.shared(), inbox).await?;
-            continue;
-        };
-        if size == 1 {
-            // Only what was just written: no inbox was there, and this must not look like one.
-            redis::AsyncCommands::unlink::<_, ()>(&mut kv.shared(), inbox).await?;
-        } else if size >= TRIM_AT {
-            let left: usize = trim(kv, inbox, oldest).await?;
-            tracing::debug!(left, "inbox trimmed");
-            trimmed += 1;
+        match size(answer)? {
+            // Nothing but what was just written: no inbox was there, and this must not look like one.
+            Some(1) => unlink(kv, inbox).await?,
+            Some(TRIM_AT..) => {
+                let left = trim(kv, inbox, oldest).await?;
+                tracing::debug!(left, "inbox trimmed");
+                trimmed += 1;
+            }
+            Some(_) => {}
+            None => {
+                tracing::warn!(inbox, "this is no inbox: it is dropped");
+                unlink(kv, inbox).await?;
+            }
         }
     }
     Ok(trimmed)
@@ -209,6 +209,10 @@ fn size(answers: &[RedisResult<usize>]) -> RedisResult<Option<usize>> {
         Some(error) => Err(error.clone()),
         None => Ok(answers.last().and_then(|size| size.as_ref().ok()).copied()),
     }
+}
+
+async fn unlink(kv: &Kv, inbox: &str) -> Result<()> {
+    Ok(redis::AsyncCommands::unlink(&mut kv.shared(), inbox).await?)
 }
 
 async fn trim(kv: &Kv, inbox: &str, oldest: DateTime<Utc>) -> Result<usize> {

@@ -29,6 +29,29 @@ pub enum Circle {
     Everybody,
     /// Only those whom the reader follows closely.
     Close,
+    /// Of everybody those whose messages readers merge, which were last pulled at `floor` or above it; nothing older than
+    /// that.
+    Pulled {
+        /// An id.
+        floor: i64,
+    },
+}
+
+impl Circle {
+    /// What the last pulled message of an author has to reach, and no older message is asked for. Without it everybody
+    /// counts, pulled or not.
+    pub(super) fn floor(self) -> i64 {
+        match self {
+            Self::Everybody | Self::Close => 0,
+            // Who was never pulled has 0.
+            Self::Pulled { floor } => floor.max(1),
+        }
+    }
+}
+
+/// Whether Redis is as far as Postgres, which is told of a tick right after it. If not, one of them lost what it had.
+pub fn is_in_step(redis: i64, postgres: i64) -> bool {
+    (postgres..=postgres + 1).contains(&redis)
 }
 
 /// Whose feed in which channel.

@@ -5,7 +5,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::join;
 
 use crate::db::Db;
-use crate::domain::inbox::model::{Circle, Reader, Window};
+use crate::domain::inbox::model::{Circle, Reader, Window, is_in_step};
 use crate::domain::inbox::pull;
 use crate::domain::inbox::state::{Slice, State, state};
 use crate::domain::messages::model::Reference;
@@ -31,14 +31,17 @@ pub struct Feed {
     circle: Circle,
     db: Db,
     window: Option<Window>,
-    is_missed: bool,
     source: Source,
     read_at: Option<DateTime<Utc>>,
-    /// Below this nobody is merged; what was last pulled before it lies below the horizon.
-    floor: i64,
     /// Above this there is nothing, and so no partition is looked into.
     ceiling: i64,
-    has_pulled: bool,
+    pulled: Option<Pulled>,
+}
+
+/// What is known of the authors of a feed who are pulled.
+struct Pulled {
+    /// Below this nobody is merged; what was last pulled before it lies below the horizon.
+    floor: i64,
     older: Slice,
     newer: Slice,
 }
@@ -66,7 +69,6 @@ impl Feed {
     pub async fn open(db: &Db, kv: &Kv, reading: Reading<'_>) -> Result<Self> {
         let Reading { viewer_id, channel, request, oldest, now } = reading;
         let floor = ids::floor_of_ms(oldest.timestamp_millis());
-        let ceiling = ids::floor_of_ms((now + AHEAD).timestamp_millis());
         let ask = async {
             let mut conn = db.get().await?;
             state(&mut conn, Reader { user_id: viewer_id, channel }, request.into(), floor).await
@@ -76,13 +78,10 @@ impl Feed {
         let found = members.map(|(heartbeat, members)| {
             (heartbeat, state.validity.and_then(|validity| Window::parse(&members, validity)))
         });
-        let is_missed = matches!(found, Ok((_, None)));
         let (window, source) = match found {
             Ok((_, None)) => (None, Source::NoInbox),
-            // One of them may have lost what it had: Postgres is told of a tick right after Redis. The next finds out.
-            Ok((heartbeat, _)) if !(state.heartbeat..=state.heartbeat + 1).contains(&heartbeat) => {
-                (None, Source::RedisBehind)
-            }
+            // The next tick finds out.
+            Ok((heartbeat, _)) if !is_in_step(heartbeat, state.heartbeat) => (None, Source::RedisBehind),
             Ok((_, Some(window))) => match window.complete(&state, floor) {
                 Some(window) => (Some(window), Source::Inbox),
                 None => (None, Source::Backlog),
@@ -93,21 +92,16 @@ impl Feed {
             }
         };
         let State { read_at, has_pulled, older, newer, .. } = state;
-        let channel = channel.to_owned();
         Ok(Self {
             viewer_id,
-            channel,
+            channel: channel.to_owned(),
+            circle: Circle::Everybody,
             db: db.clone(),
             window,
-            is_missed,
             source,
             read_at,
-            circle: Circle::Everybody,
-            floor,
-            ceiling,
-            has_pulled,
-            older,
-            newer,
+            ceiling: ceiling(now),
+            pulled: has_pulled.then_some(Pulled { floor, older, newer }),
         })
     }
 
@@ -119,14 +113,10 @@ impl Feed {
             circle: Circle::Close,
             db: db.clone(),
             window: None,
-            is_missed: false,
             source: Source::Close,
             read_at: None,
-            floor: 0,
-            ceiling: ids::floor_of_ms((reading.now + AHEAD).timestamp_millis()),
-            has_pulled: false,
-            older: Slice::default(),
-            newer: Slice::default(),
+            ceiling: ceiling(reading.now),
+            pulled: None,
         }
     }
 
@@ -137,7 +127,7 @@ impl Feed {
 
     /// Whether there is no valid inbox and one should be built.
     pub fn is_missed(&self) -> bool {
-        self.is_missed
+        self.source == Source::NoInbox
     }
 
     /// Whether a new inbox is worth it, when a page passed over `without_reason` of the `looked_at` references
@@ -158,8 +148,8 @@ impl Feed {
         };
         let start = window.references.partition_point(|reference| reference.id >= below);
         let mut page: Vec<Reference> = window.references[start..].iter().take(limit).copied().collect();
-        if self.has_pulled {
-            let pulled = self.pulled_older(below, limit).await?;
+        if let Some(pulled) = &self.pulled {
+            let pulled = self.pulled_older(pulled, below, limit).await?;
             page.extend(pulled.into_iter().filter(|reference| reference.id >= window.horizon));
             page.sort_unstable_by(|a, b| b.cmp(a));
             page.dedup();
@@ -179,8 +169,8 @@ impl Feed {
         };
         let end = window.references.partition_point(|reference| reference.id > above);
         let mut page: Vec<Reference> = window.references[..end].iter().rev().take(limit).copied().collect();
-        if self.has_pulled {
-            page.extend(self.pulled_newer(above, limit).await?);
+        if let Some(pulled) = &self.pulled {
+            page.extend(self.pulled_newer(pulled, above, limit).await?);
             page.sort_unstable();
             page.dedup();
             page.truncate(limit);
@@ -198,23 +188,29 @@ impl Feed {
     }
 
     /// What the first look did not bring is asked for.
-    async fn pulled_older(&self, below: i64, limit: usize) -> Result<Vec<Reference>> {
-        match self.older.answer(below, limit) {
+    async fn pulled_older(&self, pulled: &Pulled, below: i64, limit: usize) -> Result<Vec<Reference>> {
+        let circle = Circle::Pulled { floor: pulled.floor };
+        match pulled.older.answer(below, limit) {
             Some(references) => Ok(references),
-            None => pull::pulled_older(&mut *self.db.get().await?, self.reader(), self.floor, below, limit).await,
+            None => pull::older(&mut *self.db.get().await?, self.reader(), circle, below, limit).await,
         }
     }
 
-    async fn pulled_newer(&self, above: i64, limit: usize) -> Result<Vec<Reference>> {
-        match self.newer.answer(above, limit) {
+    async fn pulled_newer(&self, pulled: &Pulled, above: i64, limit: usize) -> Result<Vec<Reference>> {
+        let circle = Circle::Pulled { floor: pulled.floor };
+        match pulled.newer.answer(above, limit) {
             Some(references) => Ok(references),
-            None => pull::pulled_newer(&mut *self.db.get().await?, self.reader(), self.floor, above, limit).await,
+            None => pull::newer(&mut *self.db.get().await?, self.reader(), circle, above, limit).await,
         }
     }
 
     fn reader(&self) -> Reader<'_> {
         Reader { user_id: self.viewer_id, channel: &self.channel }
     }
+}
+
+fn ceiling(now: DateTime<Utc>) -> i64 {
+    ids::floor_of_ms((now + AHEAD).timestamp_millis())
 }
 
 /// The heartbeat of Redis, and the members of an inbox: all of them, at most 127, so a page never has to ask Redis

@@ -20,9 +20,7 @@ pub struct Sample {
 pub async fn sample(kv: &Kv, count: usize) -> Result<Sample> {
     let (mut sample, mut cursor) = (Sample::default(), 0);
     loop {
-        let mut scan = redis::cmd("SCAN");
-        scan.cursor_arg(cursor).arg("MATCH").arg(keys::INBOXES).arg("COUNT").arg(100);
-        let (next, found): (u64, Vec<String>) = scan.query_async(&mut kv.shared()).await?;
+        let (next, found) = kv.scan(cursor, keys::INBOXES).await?;
         let mut asked = redis::pipe();
         for key in &found {
             asked.zcard(key).cmd("MEMORY").arg("USAGE").arg(key).arg("SAMPLES").arg(0);

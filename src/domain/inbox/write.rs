@@ -18,11 +18,16 @@ pub async fn want(conn: &mut Connection, user_id: i64, channel: &str, now: DateT
 
 /// Makes the feed of `user_id` in `channel` hot, if it is not: from the commit on, deliveries go to it.
 pub async fn heat(conn: &mut Connection, user_id: i64, channel: &str, now: DateTime<Utc>) -> Result<()> {
-    let hot = activity::table.find((user_id, channel)).filter(activity::is_hot);
-    if diesel::select(diesel::dsl::exists(hot)).get_result(conn).await? {
+    if is_hot(conn, user_id, channel).await? {
         return Ok(());
     }
     conn.transaction(async move |conn| mark_hot(conn, user_id, channel, now).await).await
+}
+
+/// Whether deliveries go to the feed of `user_id` in `channel`.
+pub async fn is_hot(conn: &mut Connection, user_id: i64, channel: &str) -> Result<bool> {
+    let hot = activity::table.find((user_id, channel)).filter(activity::is_hot);
+    Ok(diesel::select(diesel::dsl::exists(hot)).get_result(conn).await?)
 }
 
 async fn mark_hot(conn: &mut Connection, user_id: i64, channel: &str, now: DateTime<Utc>) -> Result<()> {

@@ -1,16 +1,13 @@
 //! Counts the likes of messages anew, and mends what differs. May run anywhere, any number of times, also
 //! while people like.
 
-use diesel::sql_types::{Array, BigInt};
+use diesel::sql_types::BigInt;
 use diesel::{QueryableByName, sql_query};
-use diesel_async::{AsyncConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 
 use crate::db::Connection;
-use crate::domain::drift::{Drift, Slice, ids};
+use crate::domain::drift::{CHUNK, Drift, Recount, Slice};
 use crate::error::Result;
-
-/// Messages in a slice.
-const CHUNK: i64 = 500;
 
 /// The next messages that are liked or counted.
 const SUBJECTS: &str = "
@@ -55,27 +52,16 @@ struct Subject {
     id: i64,
 }
 
+const COUNTERS: Recount = Recount { drifts: DRIFTS, lock: LOCK, steps: &[RECOUNT, CLEAR] };
+
 /// What is off among the next messages behind `after`. Changes nothing.
 pub async fn look(conn: &mut Connection, after: i64) -> Result<Slice> {
     let subjects = sql_query(SUBJECTS).bind::<BigInt, _>(after).bind::<BigInt, _>(CHUNK);
     let messages: Vec<i64> = subjects.load(conn).await?.into_iter().map(|subject: Subject| subject.id).collect();
-    let found = drifts(conn, &messages).await?;
-    Ok(Slice::of(&messages, CHUNK, found))
+    COUNTERS.look(conn, &messages).await
 }
 
 /// Recounts the messages in `found`, and answers what really was off when nobody could change it.
 pub async fn mend(conn: &mut Connection, found: &[Drift]) -> Result<Vec<Drift>> {
-    let messages = ids(found);
-    conn.transaction(async move |conn| {
-        sql_query(LOCK).bind::<Array<BigInt>, _>(&messages).execute(conn).await?;
-        let found = drifts(conn, &messages).await?;
-        sql_query(RECOUNT).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
-        sql_query(CLEAR).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
-        Ok(found)
-    })
-    .await
-}
-
-async fn drifts(conn: &mut Connection, messages: &[i64]) -> Result<Vec<Drift>> {
-    Ok(sql_query(DRIFTS).bind::<Array<BigInt>, _>(messages).load(conn).await?)
+    COUNTERS.mend(conn, found).await
 }

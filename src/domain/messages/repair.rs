@@ -1,17 +1,10 @@
 //! Finds the newest message of each author and channel anew, and mends what is kept of it. May run anywhere, any
 //! number of times, also while people post.
 
-use diesel::sql_query;
-use diesel::sql_types::{Array, BigInt};
-use diesel_async::{AsyncConnection, RunQueryDsl};
-
 use crate::db::Connection;
-use crate::domain::drift::{Drift, Slice, ids};
+use crate::domain::drift::{CHUNK, Drift, Recount, Slice};
 use crate::domain::users;
 use crate::error::Result;
-
-/// Authors in a slice.
-const CHUNK: i64 = 500;
 
 /// What is kept of these authors and is not so, in one statement and so of one moment.
 const DRIFTS: &str = "
@@ -44,27 +37,15 @@ const CLEAR: &str = "
         SELECT FROM messages WHERE messages.author_id = head.author_id AND messages.channel = head.channel
     )";
 
+const HEADS: Recount = Recount { drifts: DRIFTS, lock: LOCK, steps: &[COMPLETE, LOWER, CLEAR] };
+
 /// What is off among the next people behind `after`. Changes nothing.
 pub async fn look(conn: &mut Connection, after: i64) -> Result<Slice> {
     let authors = users::read::ids_after(conn, after, CHUNK).await?;
-    let found = drifts(conn, &authors).await?;
-    Ok(Slice::of(&authors, CHUNK, found))
+    HEADS.look(conn, &authors).await
 }
 
 /// Mends the authors in `found`, and answers what really was off when nobody could change it.
 pub async fn mend(conn: &mut Connection, found: &[Drift]) -> Result<Vec<Drift>> {
-    let authors = ids(found);
-    conn.transaction(async move |conn| {
-        sql_query(LOCK).bind::<Array<BigInt>, _>(&authors).execute(conn).await?;
-        let found = drifts(conn, &authors).await?;
-        for step in [COMPLETE, LOWER, CLEAR] {
-            sql_query(step).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
-        }
-        Ok(found)
-    })
-    .await
-}
-
-async fn drifts(conn: &mut Connection, authors: &[i64]) -> Result<Vec<Drift>> {
-    Ok(sql_query(DRIFTS).bind::<Array<BigInt>, _>(authors).load(conn).await?)
+    HEADS.mend(conn, found).await
 }

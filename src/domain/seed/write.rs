@@ -2,11 +2,12 @@
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{Array, BigInt, Bool, Jsonb, Nullable, SmallInt, Text, Timestamptz};
-use diesel::{QueryableByName, sql_query};
+use diesel::{IntoSql, QueryableByName, sql_query};
 use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde_json::Value;
 
 use crate::db::Connection;
+use crate::domain::inbox;
 use crate::domain::messages::partitions;
 use crate::domain::seed::model::{Like, Person};
 use crate::domain::seed::world::{Ids, World};
@@ -38,7 +39,10 @@ pub async fn fill(conn: &mut Connection, world: &World, password_hash: &str, pro
             return Err(Error::Conflict { field: None, message: "There are people in this database already." });
         }
         let ids = world.ids(take_node(conn, world.plan.until_ms).await?)?;
-        void_inboxes(conn).await?;
+        // The same world has the same ids in each database: what a Redis still knows of an earlier one must not count.
+        let now = diesel::dsl::now.into_sql::<Timestamptz>();
+        let now: DateTime<Utc> = diesel::select(now).get_result(conn).await?;
+        inbox::repair::void_all(conn, now).await?;
         people(conn, world, &ids, password_hash, progress).await?;
         follows(conn, world, &ids, progress).await?;
         messages(conn, world, &ids, progress).await?;
@@ -101,13 +105,6 @@ async fn take_node(conn: &mut Connection, until_ms: i64) -> Result<u16> {
         [Node { node }] => Ok(node as u16),
         _ => Err(Error::Unavailable("every one of the 1024 node numbers was used: seed a new database".into())),
     }
-}
-
-/// The same world has the same ids in each database: what a Redis still knows of an earlier one must not count.
-async fn void_inboxes(conn: &mut Connection) -> Result<()> {
-    let now = "UPDATE inbox_epoch SET epoch = greatest(epoch + 1, extract(epoch FROM now())::bigint)";
-    sql_query(now).execute(conn).await?;
-    Ok(())
 }
 
 async fn people(

@@ -1,17 +1,10 @@
 //! Counts anew what was counted along the way, and mends what differs. May run anywhere, any number of
 //! times, also while people post and follow.
 
-use diesel::sql_query;
-use diesel::sql_types::{Array, BigInt};
-use diesel_async::{AsyncConnection, RunQueryDsl};
-
 use crate::db::Connection;
-use crate::domain::drift::{Drift, Slice, ids};
+use crate::domain::drift::{CHUNK, Drift, Recount, Slice};
 use crate::domain::users::read;
 use crate::error::Result;
-
-/// People in a slice.
-const CHUNK: i64 = 500;
 
 /// Every counter of these people that differs from a recount, in one statement and so of one moment.
 const DRIFTS: &str = "
@@ -39,25 +32,15 @@ const RECOUNT: &str = "
     ON CONFLICT (user_id) DO UPDATE SET message_count = excluded.message_count,
         follower_count = excluded.follower_count, following_count = excluded.following_count";
 
+const COUNTERS: Recount = Recount { drifts: DRIFTS, lock: LOCK, steps: &[RECOUNT] };
+
 /// What is off among the next people behind `after`. Changes nothing.
 pub async fn look(conn: &mut Connection, after: i64) -> Result<Slice> {
     let people = read::ids_after(conn, after, CHUNK).await?;
-    let found = drifts(conn, &people).await?;
-    Ok(Slice::of(&people, CHUNK, found))
+    COUNTERS.look(conn, &people).await
 }
 
 /// Recounts the people in `found`, and answers what really was off when nobody could change it.
 pub async fn mend(conn: &mut Connection, found: &[Drift]) -> Result<Vec<Drift>> {
-    let people = ids(found);
-    conn.transaction(async move |conn| {
-        sql_query(LOCK).bind::<Array<BigInt>, _>(&people).execute(conn).await?;
-        let found = drifts(conn, &people).await?;
-        sql_query(RECOUNT).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
-        Ok(found)
-    })
-    .await
-}
-
-async fn drifts(conn: &mut Connection, people: &[i64]) -> Result<Vec<Drift>> {
-    Ok(sql_query(DRIFTS).bind::<Array<BigInt>, _>(people).load(conn).await?)
+    COUNTERS.mend(conn, found).await
 }

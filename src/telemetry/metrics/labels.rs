@@ -45,8 +45,6 @@ values! {
         Healthz = "/healthz",
         /// Whether it can do its work.
         Readyz = "/readyz",
-        /// These metrics.
-        Metrics = "/metrics",
         /// GraphiQL.
         Playground = "playground",
         /// What is not there.

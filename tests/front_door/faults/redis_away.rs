@@ -21,10 +21,7 @@ async fn without_redis_everything_is_answered_and_what_waited_goes_on_when_it_is
     let in_flight = "SELECT count(*) FROM in_flight WHERE delivered_at IS NULL";
     assert!(world.sql().await.one::<i64>(in_flight, &[]).await > 0, "deliveries wait");
     world.servers.start_again().await;
-    load.goes_on(10).await;
-    load.rest().await;
-    assert_eq!(world.acknowledged.counts().unavailable, 0);
-    world.is_whole(&people).await;
+    world.nobody_noticed(load, &people).await;
     assert_eq!(missing(&server).await, Vec::<String>::new());
 }
 
@@ -38,10 +35,7 @@ async fn a_stopped_redis_holds_nobody_up_for_long() {
     world.servers.signal(Server::Redis, "STOP");
     load.goes_on(10).await;
     world.servers.signal(Server::Redis, "CONT");
-    load.goes_on(10).await;
-    load.rest().await;
-    assert_eq!(world.acknowledged.counts().unavailable, 0);
-    world.is_whole(&people).await;
+    world.nobody_noticed(load, &people).await;
 }
 
 #[tokio::test]
@@ -63,10 +57,7 @@ async fn however_slow_the_way_to_redis_is_pages_are_right_and_in_time() {
         until(&format!("Redis is there after {weather:?}"), async || missing(&server).await.is_empty().then_some(()))
             .await;
     }
-    load.goes_on(10).await;
-    load.rest().await;
-    assert_eq!(world.acknowledged.counts().unavailable, 0);
-    world.is_whole(&people).await;
+    world.nobody_noticed(load, &people).await;
 }
 
 #[tokio::test]
@@ -109,8 +100,5 @@ async fn a_full_redis_keeps_nobody_from_posting_and_reading() {
     let sql = world.sql().await;
     until("deliveries wait", async || (sql.one::<i64>(failed, &[]).await > 0).then_some(())).await;
     limit(0).await;
-    load.goes_on(10).await;
-    load.rest().await;
-    assert_eq!(world.acknowledged.counts().unavailable, 0);
-    world.is_whole(&people).await;
+    world.nobody_noticed(load, &people).await;
 }

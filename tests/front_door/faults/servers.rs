@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::harness::until;
+use crate::harness::{erase, home, services, until};
 
 /// The servers, which run until they are told otherwise.
 #[derive(Debug)]
@@ -165,21 +165,4 @@ fn sweep() {
             let _ = std::fs::remove_file(home(&owner));
         }
     }
-}
-
-fn erase(name: &str) {
-    services("erase", name);
-    let _ = std::fs::remove_file(home(name).with_extension("lock"));
-}
-
-fn home(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(".data").join(name)
-}
-
-fn services(verb: &str, name: &str) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/script/services");
-    let output = Command::new(script).args([verb, name]).output().expect("script/services runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() || std::thread::panicking(), "{verb}: {said}");
-    String::from_utf8(output.stdout).expect("UTF-8")
 }

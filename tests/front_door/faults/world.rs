@@ -165,6 +165,21 @@ impl World {
         self.are_read_from_inboxes(people).await;
     }
 
+    /// Everything goes on, comes to its end, and is whole.
+    pub async fn goes_well(&self, mut load: Load, people: &People) {
+        load.goes_on(10).await;
+        load.rest().await;
+        self.is_whole(people).await;
+    }
+
+    /// The same, and nobody was ever told UNAVAILABLE.
+    pub async fn nobody_noticed(&self, mut load: Load, people: &People) {
+        load.goes_on(10).await;
+        load.rest().await;
+        assert_eq!(self.acknowledged.counts().unavailable, 0);
+        self.is_whole(people).await;
+    }
+
     /// Everybody has a finished inbox again.
     async fn are_read_from_inboxes(&self, people: &People) {
         let mut redis = self.redis().await;

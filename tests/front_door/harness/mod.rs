@@ -40,7 +40,7 @@ pub use landlord::{Database, redis as redis_url};
 pub use person::Person;
 pub use process::Process;
 pub use raw::raw;
-pub use servers::{Directory, PostgresServer, RedisServer};
+pub use servers::{Directory, PostgresServer, RedisServer, erase, home, services};
 pub use sql::Sql;
 pub use statements::watch_statements;
 pub use until::until;

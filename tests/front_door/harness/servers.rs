@@ -89,7 +89,7 @@ impl PostgresServer {
         services("start", &name);
         let environment = services("env", &name);
         let url = environment.lines().find_map(|line| line.strip_prefix("DATABASE_URL=")).expect("an address");
-        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join(".data").join(&name).join("postgres/data");
+        let data = home(&name).join("postgres/data");
         for (file, text) in files {
             let path = data.join(file);
             std::fs::write(&path, text).expect("a file");
@@ -101,9 +101,7 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        services("erase", &self.name);
-        let lock = format!("{}/.data/{}.lock", env!("CARGO_MANIFEST_DIR"), self.name);
-        let _ = std::fs::remove_file(lock);
+        erase(&self.name);
     }
 }
 
@@ -115,7 +113,19 @@ fn give(path: &Path, data: &Path) {
     chown(path, Some(owner.uid()), Some(owner.gid())).expect("it is ours to give");
 }
 
-fn services(verb: &str, name: &str) -> String {
+/// Ends servers, and throws away all that is left of them.
+pub fn erase(name: &str) {
+    services("erase", name);
+    let _ = std::fs::remove_file(home(name).with_extension("lock"));
+}
+
+/// Where servers have their data.
+pub fn home(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(".data").join(name)
+}
+
+/// Runs `script/services`, and answers what it prints.
+pub fn services(verb: &str, name: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/script/services");
     let output = Command::new(script).args([verb, name]).output().expect("script/services runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,17 +4,14 @@
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_query;
-use diesel::sql_types::{Array, BigInt};
+use diesel::sql_types::BigInt;
 use diesel_async::{AsyncConnection, RunQueryDsl};
 
 use crate::db::Connection;
 use crate::db::schema::in_flight;
-use crate::domain::drift::{Drift, Slice, ids};
+use crate::domain::drift::{CHUNK, Drift, Slice, drifts, ids, run};
 use crate::domain::events::{self, Event, Progress};
 use crate::error::Result;
-
-/// What is told of at once.
-const CHUNK: i64 = 500;
 
 /// Messages in flight that no job delivers, buried or not, or that do not exist: in one statement and so of one moment,
 /// for a message, its row here and its job are committed together, and a job ends behind the delivery.
@@ -40,7 +37,7 @@ const IDLE: &str = "
 pub async fn look(conn: &mut Connection, after: i64) -> Result<Slice> {
     let next = format!("{LOST} AND flight.message_id > $1 ORDER BY flight.message_id LIMIT $2");
     let found = sql_query(next).bind::<BigInt, _>(after).bind::<BigInt, _>(CHUNK).load(conn).await?;
-    Ok(Slice::of(&ids(&found), CHUNK, found))
+    Ok(Slice::of(&ids(&found), found))
 }
 
 /// Starts the deliveries in `found` again, from their beginning, and answers which really were lost. Delivering twice
@@ -56,7 +53,7 @@ pub async fn mend(conn: &mut Connection, found: &[Drift], now: DateTime<Utc>) ->
             .load(conn)
             .await?;
         let still = format!("{LOST} AND flight.message_id = ANY ($1) ORDER BY flight.message_id");
-        let found: Vec<Drift> = sql_query(still).bind::<Array<BigInt>, _>(&messages).load(conn).await?;
+        let found = drifts(conn, &still, &messages).await?;
         for (message_id, author_id, channel) in rows {
             match found.iter().find(|drift| drift.id == message_id) {
                 None => {}
@@ -78,12 +75,11 @@ pub async fn mend(conn: &mut Connection, found: &[Drift], now: DateTime<Utc>) ->
 pub async fn look_for_idle(conn: &mut Connection, after: i64) -> Result<Slice> {
     let next = format!("{IDLE} AND job.id > $1 ORDER BY job.id LIMIT $2");
     let found = sql_query(next).bind::<BigInt, _>(after).bind::<BigInt, _>(CHUNK).load(conn).await?;
-    Ok(Slice::of(&ids(&found), CHUNK, found))
+    Ok(Slice::of(&ids(&found), found))
 }
 
 /// Removes the jobs in `found`. A message that is not there when its job is never comes.
 pub async fn remove_idle(conn: &mut Connection, found: &[Drift]) -> Result<()> {
     let jobs = format!("DELETE FROM jobs WHERE id IN (SELECT id FROM ({IDLE} AND job.id = ANY ($1)) AS idle)");
-    sql_query(jobs).bind::<Array<BigInt>, _>(ids(found)).execute(conn).await?;
-    Ok(())
+    run(conn, &jobs, &ids(found)).await
 }

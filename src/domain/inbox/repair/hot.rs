@@ -1,17 +1,14 @@
 //! Makes the hot flags of follows agree with the feeds that are read, and forgets the feeds of nobody. May run
 //! anywhere, any number of times, also while people read and follow.
 
-use diesel::sql_types::{Array, BigInt};
+use diesel::sql_types::BigInt;
 use diesel::{QueryableByName, sql_query};
-use diesel_async::{AsyncConnection, RunQueryDsl};
+use diesel_async::RunQueryDsl;
 
 use crate::db::Connection;
-use crate::domain::drift::{Drift, Slice, ids};
+use crate::domain::drift::{CHUNK, Drift, Recount, Slice, drifts, ids, run};
 use crate::domain::users;
 use crate::error::Result;
-
-/// People in a slice.
-const CHUNK: i64 = 500;
 
 /// Followers whose edges do not say whether any feed of theirs is read.
 const DRIFTS: &str = "
@@ -33,29 +30,17 @@ const FLAG: &str = "
 /// What was not delivered over cold edges is missing in the inboxes of these people.
 const VOID: &str = "UPDATE activity SET generation = generation + 1 WHERE is_hot AND user_id = ANY ($1)";
 
+const FLAGS: Recount = Recount { drifts: DRIFTS, lock: LOCK, steps: &[FLAG, VOID] };
+
 /// What is off among the next people behind `after`. Changes nothing.
 pub async fn look(conn: &mut Connection, after: i64) -> Result<Slice> {
     let people = users::read::ids_after(conn, after, CHUNK).await?;
-    let found = drifts(conn, &people).await?;
-    Ok(Slice::of(&people, CHUNK, found))
+    FLAGS.look(conn, &people).await
 }
 
 /// Flags the edges of the people in `found`, and answers what really was off when nobody could change it.
 pub async fn mend(conn: &mut Connection, found: &[Drift]) -> Result<Vec<Drift>> {
-    let people = ids(found);
-    conn.transaction(async move |conn| {
-        sql_query(LOCK).bind::<Array<BigInt>, _>(&people).execute(conn).await?;
-        let found = drifts(conn, &people).await?;
-        for step in [FLAG, VOID] {
-            sql_query(step).bind::<Array<BigInt>, _>(ids(&found)).execute(conn).await?;
-        }
-        Ok(found)
-    })
-    .await
-}
-
-async fn drifts(conn: &mut Connection, people: &[i64]) -> Result<Vec<Drift>> {
-    Ok(sql_query(DRIFTS).bind::<Array<BigInt>, _>(people).load(conn).await?)
+    FLAGS.mend(conn, found).await
 }
 
 #[derive(QueryableByName)]
@@ -76,12 +61,11 @@ const FORGET: &str = "
 pub async fn look_for_nobodys(conn: &mut Connection, after: i64) -> Result<Slice> {
     let readers = sql_query(READERS).bind::<BigInt, _>(after).bind::<BigInt, _>(CHUNK);
     let readers: Vec<i64> = readers.load(conn).await?.into_iter().map(|reader: Reader| reader.user_id).collect();
-    let found = sql_query(OF_NOBODY).bind::<Array<BigInt>, _>(&readers).load(conn).await?;
-    Ok(Slice::of(&readers, CHUNK, found))
+    let found = drifts(conn, OF_NOBODY, &readers).await?;
+    Ok(Slice::of(&readers, found))
 }
 
 /// Forgets the feeds in `found`. Nobody comes into being behind their feed.
 pub async fn forget(conn: &mut Connection, found: &[Drift]) -> Result<()> {
-    sql_query(FORGET).bind::<Array<BigInt>, _>(ids(found)).execute(conn).await?;
-    Ok(())
+    run(conn, FORGET, &ids(found)).await
 }

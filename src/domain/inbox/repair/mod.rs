@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
+use diesel::sql_query;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::{AsyncConnection, RunQueryDsl};
 use uuid::Uuid;
@@ -19,7 +20,7 @@ use crate::domain::inbox::model::{Reader, Validity, WINDOW, member, score};
 use crate::domain::inbox::scripts;
 use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
-use crate::kv::{Kv, Owned, keys};
+use crate::kv::{self, Kv, Owned, keys};
 use crate::statement;
 
 /// How much longer than a request's life a row stays in flight: for clocks that differ.
@@ -47,8 +48,7 @@ pub async fn sweep(conn: &mut Connection, now: DateTime<Utc>, request_timeout: D
 /// still has its last heartbeat may lack what came after it, which is still in flight: its run id is another.
 ///
 /// A Postgres that went back in time, restored from a backup, is noticed too: Redis is more than one tick ahead of it.
-/// Its generations and epochs would come a second time and make inboxes of the lost future valid; so an epoch is the
-/// time at which it is raised, in milliseconds, and never comes again.
+/// Its generations would come a second time and make inboxes of the lost future valid, but for [`void_all`].
 ///
 /// Errors: [`Error::Unavailable`] when Redis is away; then nothing may be swept.
 pub async fn beat(conn: &mut Connection, kv: &Kv, now: DateTime<Utc>) -> Result<()> {
@@ -56,15 +56,17 @@ pub async fn beat(conn: &mut Connection, kv: &Kv, now: DateTime<Utc>) -> Result<
     let mut redis = kv.owned().await?;
     let run_id = run_id(&mut redis).await?;
     let behind = conn.transaction(async |conn| {
-        let known = inbox_epoch::table.select((inbox_epoch::run_id, inbox_epoch::heartbeat, inbox_epoch::epoch));
-        let (known_run_id, last, epoch): (String, i64, i64) = known.for_no_key_update().first(conn).await?;
+        let known = inbox_epoch::table.select((inbox_epoch::run_id, inbox_epoch::heartbeat));
+        let (known_run_id, last): (String, i64) = known.for_no_key_update().first(conn).await?;
         let is_same = known_run_id.is_empty() || known_run_id == run_id;
         let next = last + 1;
         let mut beat = scripts::BEAT.key(keys::HEARTBEAT);
         let is_sound = is_same && beat.arg(last).arg(next).invoke_async::<i64>(&mut *redis).await? == 1;
-        let raised = inbox_epoch::epoch.eq(if is_sound { epoch } else { now.timestamp_millis().max(epoch + 1) });
+        if !is_sound {
+            void_all(conn, now).await?;
+        }
         diesel::update(inbox_epoch::table)
-            .set((raised, inbox_epoch::run_id.eq(&run_id), inbox_epoch::heartbeat.eq(next)))
+            .set((inbox_epoch::run_id.eq(&run_id), inbox_epoch::heartbeat.eq(next)))
             .execute(conn)
             .await?;
         Ok::<_, Error>((!is_sound).then_some(next))
@@ -77,11 +79,21 @@ pub async fn beat(conn: &mut Connection, kv: &Kv, now: DateTime<Utc>) -> Result<
     Ok(())
 }
 
+/// Voids every inbox: from the commit on they are built anew as they are read. The epoch is the time of that, in
+/// milliseconds since the Unix epoch, so that none ever comes again, whatever a database is restored to.
+pub async fn void_all(conn: &mut Connection, now: DateTime<Utc>) -> Result<()> {
+    sql_query("UPDATE inbox_epoch SET epoch = greatest(epoch + 1, $1)")
+        .bind::<BigInt, _>(now.timestamp_millis())
+        .execute(conn)
+        .await?;
+    Ok(())
+}
+
 /// What names a process of Redis among all that ever ran.
 async fn run_id(redis: &mut Owned) -> Result<String> {
     let told: String = redis::cmd("INFO").arg("server").query_async(&mut **redis).await?;
-    let named = told.lines().find_map(|line| line.strip_prefix("run_id:"));
-    named.map(|id| id.trim().to_owned()).ok_or_else(|| Error::Internal("Redis does not tell its run id".into()))
+    let named = kv::server::field(&told, "run_id");
+    named.map(str::to_owned).ok_or_else(|| Error::Internal("Redis does not tell its run id".into()))
 }
 
 statement! {

@@ -10,15 +10,12 @@ use crate::config::Channels;
 use crate::db::Connection;
 use crate::domain::drift::{Drift, Slice};
 use crate::domain::events::Event;
-use crate::domain::inbox::model::{LONGEST, Validity, Window, horizon_ms};
+use crate::domain::inbox::model::{LONGEST, Validity, Window, horizon_ms, is_in_step};
 use crate::domain::messages::model::Reference;
 use crate::error::Result;
 use crate::ids;
 use crate::kv::{Kv, keys};
 use crate::statement;
-
-/// Keys that a slice looks at, roughly: as many as one SCAN brings.
-const CHUNK: usize = 100;
 
 /// Left over from how feeds are used: follows, changed channels, a raised epoch. Costs memory only.
 pub const STRAY: &str = "stray_inboxes";
@@ -28,11 +25,9 @@ pub const LACKING: &str = "lacking_inboxes";
 
 /// What is off in the next part of the keys, from the cursor `at` on. Changes nothing.
 ///
-/// SCAN goes through one Redis. With a cluster each master has to be gone through; no key is looked at with another.
+/// No key is looked at together with another.
 pub async fn look(conn: &mut Connection, kv: &Kv, channels: &Channels, at: i64) -> Result<Slice> {
-    let mut scan = redis::cmd("SCAN");
-    scan.cursor_arg(at.cast_unsigned()).arg("MATCH").arg(keys::INBOXES).arg("COUNT").arg(CHUNK);
-    let (next, keys): (u64, Vec<String>) = scan.query_async(&mut kv.shared()).await?;
+    let (next, keys) = kv.scan(at.cast_unsigned(), keys::INBOXES).await?;
     let suspects = examine(conn, kv, channels, keys).await?;
     // Redis and Postgres are not asked in one moment: what was only on its way from one state to the next is not off
     // a second time.
@@ -64,8 +59,8 @@ struct Kept {
 struct Known {
     validity: Option<Validity>,
     is_being_built: bool,
-    /// Whether Redis has not fallen behind.
-    is_beating: bool,
+    /// Whether readers would trust this Redis.
+    is_in_step: bool,
     expected: Vec<Reference>,
 }
 
@@ -122,7 +117,7 @@ fn verdict(kept: Kept, known: &Known) -> Option<Drift> {
     };
     let is_missing = |reference: &&Reference| !window.references.contains(reference);
     let missing: Vec<i64> = known.expected.iter().filter(is_missing).map(|reference| reference.id).collect();
-    let first = missing.as_slice().first().filter(|_| known.is_beating)?;
+    let first = missing.as_slice().first().filter(|_| known.is_in_step)?;
     Some(Drift {
         kind: LACKING.into(),
         id: user_id,
@@ -209,7 +204,7 @@ async fn known(conn: &mut Connection, heartbeat: i64, kept: &[Kept]) -> Result<V
         let Some(known) = usize::try_from(n - 1).ok().and_then(|n| known.get_mut(n)) else { continue };
         known.validity = generation.map(|generation| Validity { generation, epoch });
         known.is_being_built = is_being_built;
-        known.is_beating = heartbeat >= beaten;
+        known.is_in_step = is_in_step(heartbeat, beaten);
         known.expected.extend(id.zip(author_id).map(|(id, author_id)| Reference { id, author_id }));
     }
     Ok(known)
