@@ -7,16 +7,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_graphql::{Context, Enum, Object, Result};
 
-use crate::domain::follows;
 use crate::domain::inbox::read::{Feed, Reading};
 use crate::domain::inbox::write;
 use crate::domain::messages::model::Reference;
 use crate::domain::messages::{read, rules};
-use crate::graphql::connection::{Source, page, requested};
+use crate::graphql::connection::{page, requested};
 use crate::graphql::context::ContextExt;
+use crate::graphql::fill::Source;
 use crate::graphql::gate;
 use crate::graphql::loaders::Loaders;
 use crate::graphql::messages::{Message, MessageConnection};
+use crate::graphql::wave::{self, Fields};
 use crate::page::{Arguments, Connection, Scope};
 use crate::telemetry::metrics::labels::FeedRead;
 
@@ -76,6 +77,7 @@ async fn feed(
         feed,
         filter,
         viewer_id: viewer.user_id,
+        fields: Fields::of_connection(ctx),
         loaders: ctx.loaders(),
         without_reason: AtomicUsize::new(0),
         looked_at: AtomicUsize::new(0),
@@ -90,6 +92,7 @@ struct FeedSource<'a> {
     feed: Feed,
     filter: FeedFilter,
     viewer_id: i64,
+    fields: Fields,
     loaders: Arc<Loaders>,
     without_reason: AtomicUsize,
     looked_at: AtomicUsize,
@@ -142,11 +145,8 @@ impl Source for FeedSource<'_> {
 
     async fn admit(&self, references: &[Reference]) -> crate::error::Result<Vec<Option<Message>>> {
         self.looked_at.fetch_add(references.len(), Ordering::Relaxed);
+        let relations = wave::fetch(self.ctx, references, self.fields).await?;
         let messages = gate::messages(&self.loaders, references).await?;
-        // Read after the messages of this window, never before, so not through the loader, which remembers.
-        let authors: Vec<i64> = references.iter().map(|reference| reference.author_id).collect();
-        let mut conn = self.ctx.app().db.get().await?;
-        let relations = follows::read::relations(&mut conn, self.viewer_id, &authors).await?;
         let has_reason = |reference: &Reference| {
             let relation = relations.get(&reference.author_id).copied().unwrap_or_default();
             match self.filter {
@@ -174,7 +174,7 @@ pub async fn outbox(
 ) -> Result<MessageConnection> {
     let channel = rules::channel(channel, &ctx.app().config.channels)?;
     let scope = Scope::new(Connection::UserMessages, author_id, &channel);
-    let source = Outbox { ctx, author_id, channel, loaders: ctx.loaders() };
+    let source = Outbox { ctx, author_id, channel, fields: Fields::of_connection(ctx), loaders: ctx.loaders() };
     Ok(page(ctx, scope, &arguments, &source).await?.into())
 }
 
@@ -182,6 +182,7 @@ struct Outbox<'a> {
     ctx: &'a Context<'a>,
     author_id: i64,
     channel: String,
+    fields: Fields,
     loaders: Arc<Loaders>,
 }
 
@@ -204,6 +205,7 @@ impl Source for Outbox<'_> {
     }
 
     async fn admit(&self, references: &[Reference]) -> crate::error::Result<Vec<Option<Message>>> {
+        wave::fetch(self.ctx, references, self.fields).await?;
         let messages = gate::messages(&self.loaders, references).await?;
         Ok(messages.into_iter().map(|message| message.map(Message)).collect())
     }

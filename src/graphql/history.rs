@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::connection;
 use crate::domain::messages::model;
 use crate::domain::messages::read;
-use crate::graphql::connection::{Source, page};
+use crate::graphql::connection::page;
 use crate::graphql::context::ContextExt;
+use crate::graphql::fill::Source;
 use crate::page::{Arguments, Connection, Scope};
 
 /// What a message said before an edit.

@@ -10,11 +10,13 @@ use crate::domain::likes::model::{Edge, Op, Outcome, Verb};
 use crate::domain::likes::read::{self, Of};
 use crate::domain::messages::model::Counters;
 use crate::error::Error;
-use crate::graphql::connection::{Source, page};
+use crate::graphql::connection::page;
 use crate::graphql::context::ContextExt;
+use crate::graphql::fill::Source;
 use crate::graphql::loaders::Loaders;
 use crate::graphql::messages::Message;
 use crate::graphql::users::User;
+use crate::graphql::wave::{self, Fields};
 use crate::graphql::{gate, ids};
 use crate::ids::time_of;
 use crate::page::{Arguments, Connection, Scope};
@@ -44,7 +46,8 @@ pub async fn likers(ctx: &Context<'_>, message_id: i64, arguments: Arguments) ->
 /// What a person likes, as far as the viewer may see it.
 pub async fn liked_messages(ctx: &Context<'_>, user_id: i64, arguments: Arguments) -> Result<LikedMessageConnection> {
     let scope = Scope::new(Connection::LikedMessages, user_id, "");
-    Ok(page(ctx, scope, &arguments, &LikedMessages { ctx, user_id, loaders: ctx.loaders() }).await?.into())
+    let source = LikedMessages { ctx, user_id, fields: Fields::of_connection(ctx), loaders: ctx.loaders() };
+    Ok(page(ctx, scope, &arguments, &source).await?.into())
 }
 
 struct Likers<'a> {
@@ -79,6 +82,7 @@ impl Source for Likers<'_> {
 struct LikedMessages<'a> {
     ctx: &'a Context<'a>,
     user_id: i64,
+    fields: Fields,
     loaders: Arc<Loaders>,
 }
 
@@ -100,6 +104,7 @@ impl Source for LikedMessages<'_> {
 
     async fn admit(&self, likes: &[Edge]) -> crate::error::Result<Vec<Option<Self::Node>>> {
         let references: Vec<_> = likes.iter().map(|like| like.message).collect();
+        wave::fetch(self.ctx, &references, self.fields).await?;
         let messages = gate::messages(&self.loaders, &references).await?;
         let nodes = likes.iter().zip(messages);
         Ok(nodes.map(|(like, message)| Some((Message(message?), time_of(like.id)))).collect())

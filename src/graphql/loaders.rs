@@ -55,7 +55,7 @@ impl Loaders {
 }
 
 /// One statement for many keys.
-pub trait Batch: Send + 'static {
+pub trait Batch: Copy + Send + Sync + 'static {
     /// What is asked by.
     type Key: Eq + Hash + Copy + Send + Sync + std::fmt::Debug + 'static;
     /// What is answered; cheap to clone.
@@ -64,7 +64,7 @@ pub trait Batch: Send + 'static {
     /// The values of these keys; a key without one is left out.
     fn load(
         &self,
-        conn: &mut Connection,
+        conn: &Connection,
         keys: &[Self::Key],
     ) -> impl Future<Output = Result<HashMap<Self::Key, Self::Value>>> + Send;
 }
@@ -74,6 +74,7 @@ type Loaded<B> = Result<Option<<B as Batch>::Value>>;
 /// A loader of the `dataloader` crate, with errors as values: an error of a batch is every waiter's.
 pub struct Batched<B: Batch> {
     loader: Loader<B::Key, Loaded<B>, OnPool<B>>,
+    batch: B,
 }
 
 impl<B: Batch> Batched<B>
@@ -83,7 +84,7 @@ where
     fn new(db: &Db, batch: B) -> Self {
         // The crate yields ten times by default, which costs 10 to 45 % of the CPU of a page.
         let loader = Loader::new(OnPool { db: db.clone(), batch }).with_yield_count(1).with_max_batch_size(1000);
-        Self { loader }
+        Self { loader, batch }
     }
 }
 
@@ -113,6 +114,21 @@ macro_rules! batched {
                 found.into_iter().filter_map(|(key, value)| Some(value.transpose()?.map(|v| (key, v)))).collect()
             }
 
+            /// Loads `keys` down `conn` whatever is known of them, and takes what was found for theirs. Several of these
+            /// at once on one connection are one round trip, in the order in which they were asked.
+            pub async fn fetch(
+                &self,
+                conn: &Connection,
+                keys: &[<$batch as Batch>::Key],
+            ) -> Result<HashMap<<$batch as Batch>::Key, <$batch as Batch>::Value>> {
+                if keys.is_empty() {
+                    return Ok(HashMap::new());
+                }
+                let found = self.batch.load(conn, keys).await?;
+                self.loader.prime_many(keys.iter().map(|key| (*key, Ok(found.get(key).cloned())))).await;
+                Ok(found)
+            }
+
             /// Takes `value` for that of `key` without asking: it was just written.
             pub async fn learn(&self, key: <$batch as Batch>::Key, value: <$batch as Batch>::Value) {
                 self.loader.prime(key, Ok(Some(value))).await;
@@ -132,8 +148,8 @@ pub struct OnPool<B> {
 impl<B: Batch> BatchFn<B::Key, Loaded<B>> for OnPool<B> {
     async fn load(&mut self, keys: &[B::Key]) -> HashMap<B::Key, Loaded<B>> {
         let outcome = async {
-            let mut conn = self.db.get().await?;
-            self.batch.load(&mut conn, keys).await
+            let conn = self.db.get().await?;
+            self.batch.load(&conn, keys).await
         };
         match outcome.await {
             Ok(mut found) => keys.iter().map(|key| (*key, Ok(found.remove(key)))).collect(),
@@ -143,56 +159,61 @@ impl<B: Batch> BatchFn<B::Key, Loaded<B>> for OnPool<B> {
 }
 
 /// See [`Loaders::users`].
+#[derive(Clone, Copy)]
 pub struct Users;
 
 impl Batch for Users {
     type Key = i64;
     type Value = Arc<User>;
 
-    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Arc<User>>> {
+    async fn load(&self, conn: &Connection, keys: &[i64]) -> Result<HashMap<i64, Arc<User>>> {
         let rows = users::read::by_ids(conn, keys).await?;
         Ok(rows.into_iter().map(|user| (user.id, Arc::new(user))).collect())
     }
 }
 
 /// See [`Loaders::user_counters`].
+#[derive(Clone, Copy)]
 pub struct UserCounters;
 
 impl Batch for UserCounters {
     type Key = i64;
     type Value = Counters;
 
-    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Counters>> {
+    async fn load(&self, conn: &Connection, keys: &[i64]) -> Result<HashMap<i64, Counters>> {
         Ok(users::read::counters_by_ids(conn, keys).await?.into_iter().collect())
     }
 }
 
 /// See [`Loaders::messages`].
+#[derive(Clone, Copy)]
 pub struct Messages;
 
 impl Batch for Messages {
     type Key = i64;
     type Value = Arc<Message>;
 
-    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Arc<Message>>> {
+    async fn load(&self, conn: &Connection, keys: &[i64]) -> Result<HashMap<i64, Arc<Message>>> {
         let rows = messages::read::by_ids(conn, keys).await?;
         Ok(rows.into_iter().map(|message| (message.id, Arc::new(message))).collect())
     }
 }
 
 /// See [`Loaders::message_counters`].
+#[derive(Clone, Copy)]
 pub struct MessageCounters;
 
 impl Batch for MessageCounters {
     type Key = i64;
     type Value = messages::model::Counters;
 
-    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Self::Value>> {
+    async fn load(&self, conn: &Connection, keys: &[i64]) -> Result<HashMap<i64, Self::Value>> {
         Ok(messages::read::counters_by_ids(conn, keys).await?.into_iter().collect())
     }
 }
 
 /// See [`Loaders::liked`]. A signed-out reader likes none.
+#[derive(Clone, Copy)]
 pub struct Liked {
     viewer_id: Option<i64>,
 }
@@ -201,7 +222,7 @@ impl Batch for Liked {
     type Key = i64;
     type Value = bool;
 
-    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, bool>> {
+    async fn load(&self, conn: &Connection, keys: &[i64]) -> Result<HashMap<i64, bool>> {
         let Some(viewer_id) = self.viewer_id else { return Ok(HashMap::new()) };
         let liked = likes::read::liked_by(conn, viewer_id, keys).await?;
         Ok(liked.into_iter().map(|message_id| (message_id, true)).collect())
@@ -209,6 +230,7 @@ impl Batch for Liked {
 }
 
 /// See [`Loaders::relations`]. A signed-out reader has none.
+#[derive(Clone, Copy)]
 pub struct Relations {
     viewer_id: Option<i64>,
 }
@@ -217,7 +239,7 @@ impl Batch for Relations {
     type Key = i64;
     type Value = Relation;
 
-    async fn load(&self, conn: &mut Connection, keys: &[i64]) -> Result<HashMap<i64, Relation>> {
+    async fn load(&self, conn: &Connection, keys: &[i64]) -> Result<HashMap<i64, Relation>> {
         match self.viewer_id {
             Some(viewer_id) => follows::read::relations(conn, viewer_id, keys).await,
             None => Ok(HashMap::new()),

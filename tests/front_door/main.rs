@@ -5,6 +5,7 @@
 mod harness;
 
 mod accounts;
+mod budgets;
 mod capacity;
 mod commands;
 mod docs;

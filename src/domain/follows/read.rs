@@ -25,9 +25,9 @@ statement! {
 }
 
 /// What `viewer_id` and each of these people are to each other, in one statement.
-pub async fn relations(conn: &mut Connection, viewer_id: i64, others: &[i64]) -> Result<HashMap<i64, Relation>> {
+pub async fn relations(mut conn: &Connection, viewer_id: i64, others: &[i64]) -> Result<HashMap<i64, Relation>> {
     let ask = Relations { others: others.to_vec(), viewer_id, viewer_id_again: viewer_id };
-    let rows: Vec<(i64, bool, bool, bool)> = ask.load(conn).await?;
+    let rows: Vec<(i64, bool, bool, bool)> = ask.load(&mut conn).await?;
     let relation =
         |(id, viewer_follows, is_close, follows_viewer)| (id, Relation { viewer_follows, is_close, follows_viewer });
     Ok(rows.into_iter().map(relation).collect())

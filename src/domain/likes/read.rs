@@ -11,10 +11,12 @@ use crate::domain::messages::model::Reference;
 use crate::error::Result;
 
 /// Which of these messages `user_id` likes, in no order.
-pub async fn liked_by(conn: &mut Connection, user_id: i64, message_ids: &[i64]) -> Result<Vec<i64>> {
+pub async fn liked_by(mut conn: &Connection, user_id: i64, message_ids: &[i64]) -> Result<Vec<i64>> {
     let standing = likes::user_id.eq(user_id).and(likes::cancelled_at.is_null());
-    let rows =
-        likes::table.filter(likes::message_id.eq_any(message_ids).and(standing)).select(likes::message_id).load(conn);
+    let rows = likes::table
+        .filter(likes::message_id.eq_any(message_ids).and(standing))
+        .select(likes::message_id)
+        .load(&mut conn);
     Ok(rows.await?)
 }
 

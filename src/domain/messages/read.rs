@@ -9,16 +9,16 @@ use crate::domain::messages::model::{Counters, Message, Reference, Version};
 use crate::error::Result;
 
 /// The messages with these ids, deleted ones too, in no order.
-pub async fn by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<Message>> {
-    Ok(messages::table.filter(messages::id.eq_any(ids)).select(Message::as_select()).load(conn).await?)
+pub async fn by_ids(mut conn: &Connection, ids: &[i64]) -> Result<Vec<Message>> {
+    Ok(messages::table.filter(messages::id.eq_any(ids)).select(Message::as_select()).load(&mut conn).await?)
 }
 
 /// The counters of these messages, with the id they belong to, in no order.
-pub async fn counters_by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<(i64, Counters)>> {
+pub async fn counters_by_ids(mut conn: &Connection, ids: &[i64]) -> Result<Vec<(i64, Counters)>> {
     let rows = message_counters::table
         .filter(message_counters::message_id.eq_any(ids))
         .select((message_counters::message_id, Counters::as_select()))
-        .load(conn);
+        .load(&mut conn);
     Ok(rows.await?)
 }
 

@@ -13,8 +13,8 @@ use crate::domain::users::rules::Handle;
 use crate::error::Result;
 
 /// The people with these ids, in no order; who does not exist is not among them.
-pub async fn by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<User>> {
-    Ok(users::table.filter(users::id.eq_any(ids)).select(User::as_select()).load(conn).await?)
+pub async fn by_ids(mut conn: &Connection, ids: &[i64]) -> Result<Vec<User>> {
+    Ok(users::table.filter(users::id.eq_any(ids)).select(User::as_select()).load(&mut conn).await?)
 }
 
 /// The person with this handle, whatever its case. Nobody has one that is no handle.
@@ -32,11 +32,11 @@ pub fn folded_handle() -> SqlLiteral<Text> {
 }
 
 /// The counters of these people, with the id they belong to, in no order.
-pub async fn counters_by_ids(conn: &mut Connection, ids: &[i64]) -> Result<Vec<(i64, Counters)>> {
+pub async fn counters_by_ids(mut conn: &Connection, ids: &[i64]) -> Result<Vec<(i64, Counters)>> {
     let rows = user_counters::table
         .filter(user_counters::user_id.eq_any(ids))
         .select((user_counters::user_id, Counters::as_select()))
-        .load(conn);
+        .load(&mut conn);
     Ok(rows.await?)
 }
 

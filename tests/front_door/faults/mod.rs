@@ -11,6 +11,8 @@ mod redis_loses;
 mod servers;
 mod world;
 
+pub use proxy::{Proxy, Weather};
+
 use std::collections::BTreeSet;
 use std::fs::read_to_string;
 

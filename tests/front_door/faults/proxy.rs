@@ -37,10 +37,12 @@ pub struct Proxy {
 
 impl Proxy {
     /// A stretch before the server at `url`.
-    pub async fn before(url: &str) -> Self {
+    pub fn before(url: &str) -> Self {
         let mut url = Url::parse(url).expect("a URL");
         let server = ("127.0.0.1", url.port().expect("a port"));
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        listener.set_nonblocking(true).expect("a socket");
+        let listener = TcpListener::from_std(listener).expect("a socket");
         url.set_port(Some(listener.local_addr().expect("an address").port())).expect("a port");
         let (weather, seen) = watch::channel(Weather::Fair);
         tokio::spawn(async move {

@@ -46,7 +46,7 @@ impl World {
         migrate.arg("migrate").env_clear().env("DATABASE_URL", &servers.database_url);
         let migrated = spawn_blocking(move || migrate.output()).await.expect("no panic").expect("it runs");
         assert!(migrated.status.success(), "{migrated:?}");
-        let (postgres, redis) = (Proxy::before(&servers.database_url).await, Proxy::before(&servers.redis_url).await);
+        let (postgres, redis) = (Proxy::before(&servers.database_url), Proxy::before(&servers.redis_url));
         Self { servers, postgres, redis, acknowledged: Acknowledged::default() }
     }
 
