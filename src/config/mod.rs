@@ -140,6 +140,12 @@ impl Config {
         TimeDelta::days(self.inbox_days)
     }
 
+    /// How long after the moment in its id a message can become visible, at most: the longest request, and the clocks of two
+    /// servers, each at most half a second from that of Postgres (`/readyz`).
+    pub fn lateness(&self) -> TimeDelta {
+        TimeDelta::from_std(self.request_timeout).unwrap_or(TimeDelta::MAX) + TimeDelta::seconds(1)
+    }
+
     /// How long a feed stays hot without being read.
     pub fn cold_after(&self) -> TimeDelta {
         TimeDelta::days(self.cold_days)

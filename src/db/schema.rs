@@ -188,6 +188,16 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    reading_places (user_id, channel, filter) {
+        user_id -> BigInt,
+        channel -> Text,
+        filter -> Text,
+        position -> BigInt,
+        marked_at -> Timestamptz,
+    }
+}
+
 diesel::allow_tables_to_appear_in_same_query!(users, user_counters, credentials);
 diesel::allow_tables_to_appear_in_same_query!(sessions, refresh_tokens);
 diesel::allow_tables_to_appear_in_same_query!(follows, activity);

@@ -15,6 +15,7 @@ pub mod messages;
 
 pub mod likes;
 pub mod inbox;
+pub mod reading;
 
 pub mod capacity;
 pub mod seed;

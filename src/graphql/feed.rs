@@ -18,7 +18,7 @@ use crate::graphql::gate;
 use crate::graphql::loaders::Loaders;
 use crate::graphql::messages::{Message, MessageConnection};
 use crate::graphql::wave::{self, Fields};
-use crate::page::{Arguments, Connection, Scope};
+use crate::page::{Arguments, Connection, Request, Scope};
 use crate::telemetry::metrics::labels::FeedRead;
 
 /// Whose messages a feed shows.
@@ -58,38 +58,43 @@ async fn feed(
     filter: FeedFilter,
     arguments: Arguments,
 ) -> Result<MessageConnection> {
-    let (viewer, app) = (ctx.viewer()?, ctx.app());
-    let channel = rules::channel(&channel, &app.config.channels)?;
-    // A channel has no space in its name.
-    let filtered = if filter == FeedFilter::Close { format!("{channel} close") } else { channel.clone() };
-    let scope = Scope::new(Connection::Feed, 0, &filtered);
-    let request = arguments.parse(&app.cursors, scope)?;
-    let now = app.clock.now();
-    let oldest = now - app.config.inbox_age();
-    let reading = Reading { viewer_id: viewer.user_id, channel: &channel, request, oldest, now };
-    let feed = match filter {
-        FeedFilter::All => Feed::open(&app.db, &app.kv, reading).await?,
-        FeedFilter::Close => Feed::close(&app.db, reading),
-    };
-    app.metrics.feed_reads.get_or_create(&FeedRead { source: feed.source() }).inc();
-    let source = FeedSource {
-        ctx,
-        feed,
-        filter,
-        viewer_id: viewer.user_id,
-        fields: Fields::of_connection(ctx),
-        loaders: ctx.loaders(),
-        without_reason: AtomicUsize::new(0),
-        looked_at: AtomicUsize::new(0),
-    };
-    let filled = requested(ctx, scope, request, &source).await?;
-    source.mend(ctx, &channel).await;
+    let which = Which::parse(ctx, &channel, filter)?;
+    let request = arguments.parse(&ctx.app().cursors, which.scope())?;
+    let source = FeedSource::open(ctx, &which, request, Fields::of_connection(ctx)).await?;
+    let filled = requested(ctx, which.scope(), request, &source).await?;
+    source.mend().await;
     Ok(filled.into())
 }
 
-struct FeedSource<'a> {
+/// Which of the viewer's feeds.
+pub struct Which {
+    /// The channel, one that there is.
+    pub channel: String,
+    /// Whose messages.
+    pub filter: FeedFilter,
+}
+
+impl Which {
+    /// Errors: [`crate::error::Error::BadUserInput`] for a channel that there is not.
+    pub fn parse(ctx: &Context<'_>, channel: &str, filter: FeedFilter) -> crate::error::Result<Self> {
+        Ok(Self { channel: rules::channel(channel, &ctx.app().config.channels)?, filter })
+    }
+
+    /// What its cursors are bound to.
+    pub fn scope(&self) -> Scope {
+        match self.filter {
+            FeedFilter::All => Scope::new(Connection::Feed, 0, &self.channel),
+            // A channel has no space in its name.
+            FeedFilter::Close => Scope::new(Connection::Feed, 0, &format!("{} close", self.channel)),
+        }
+    }
+}
+
+/// A feed that is being read: its candidates, and which of them are in it.
+pub struct FeedSource<'a> {
     ctx: &'a Context<'a>,
     feed: Feed,
+    channel: &'a str,
     filter: FeedFilter,
     viewer_id: i64,
     fields: Fields,
@@ -98,11 +103,42 @@ struct FeedSource<'a> {
     looked_at: AtomicUsize,
 }
 
-impl FeedSource<'_> {
+impl<'a> FeedSource<'a> {
+    /// Opens a feed of the viewer to read `request`, of whose messages `fields` are selected.
+    ///
+    /// Errors: [`crate::error::Error::Unauthenticated`], [`crate::error::Error::Unavailable`].
+    pub async fn open(
+        ctx: &'a Context<'a>,
+        which: &'a Which,
+        request: Request,
+        fields: Fields,
+    ) -> crate::error::Result<Self> {
+        let (viewer, app) = (ctx.viewer()?, ctx.app());
+        let (channel, filter, now) = (which.channel.as_str(), which.filter, app.clock.now());
+        let oldest = now - app.config.inbox_age();
+        let reading = Reading { viewer_id: viewer.user_id, channel, request, oldest, now };
+        let feed = match filter {
+            FeedFilter::All => Feed::open(&app.db, &app.kv, reading).await?,
+            FeedFilter::Close => Feed::close(&app.db, reading),
+        };
+        app.metrics.feed_reads.get_or_create(&FeedRead { source: feed.source() }).inc();
+        Ok(Self {
+            ctx,
+            feed,
+            channel,
+            filter,
+            viewer_id: viewer.user_id,
+            fields,
+            loaders: ctx.loaders(),
+            without_reason: AtomicUsize::new(0),
+            looked_at: AtomicUsize::new(0),
+        })
+    }
+
     /// Asks for a build where one is due, and notes that the feed is read. The page is right without it, so a failure
     /// is only told.
-    async fn mend(&self, ctx: &Context<'_>, channel: &str) {
-        let (app, now) = (ctx.app(), ctx.app().clock.now());
+    pub async fn mend(&self) {
+        let (app, channel, now) = (self.ctx.app(), self.channel, self.ctx.app().clock.now());
         let is_stale =
             self.feed.is_stale(self.without_reason.load(Ordering::Relaxed), self.looked_at.load(Ordering::Relaxed));
         let (is_due, is_to_be_noted) = (is_stale || self.feed.is_missed(), self.feed.is_to_be_noted(now));

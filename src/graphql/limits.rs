@@ -5,7 +5,7 @@ use async_graphql::{Context, Object, SimpleObject};
 use crate::domain::messages::rules as messages;
 use crate::domain::users::rules;
 use crate::graphql::context::ContextExt;
-use crate::graphql::nodes;
+use crate::graphql::{news, nodes};
 use crate::page;
 use crate::text;
 
@@ -100,6 +100,21 @@ impl Limits {
     /// How many ids `nodes` takes at once.
     async fn nodes_max(&self) -> i32 {
         nodes::MAX_NODES as i32
+    }
+
+    /// How many people `latestMessages` takes at once.
+    async fn latest_messages_max(&self) -> i32 {
+        news::MAX_PEOPLE as i32
+    }
+
+    /// How many messages `feedNews` counts before it is capped.
+    async fn feed_news_max(&self) -> i32 {
+        news::MAX_NEWS as i32
+    }
+
+    /// How many seconds after the moment at which it stands in the feed a message can become visible.
+    async fn lateness(&self, ctx: &Context<'_>) -> i32 {
+        i32::try_from(ctx.app().config.lateness().num_seconds()).unwrap_or(i32::MAX)
     }
 
     /// How many items a page of any connection may have.

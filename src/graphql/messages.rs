@@ -22,7 +22,7 @@ use crate::page::Arguments;
 use crate::text;
 
 /// The channel of whoever names none.
-const DEFAULT_CHANNEL: &str = "default";
+pub const DEFAULT_CHANNEL: &str = "default";
 
 /// What a message mainly is.
 #[derive(Clone, Copy, PartialEq, Eq, Enum)]

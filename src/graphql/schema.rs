@@ -12,7 +12,9 @@ use crate::graphql::follows::FollowMutation;
 use crate::graphql::likes::LikeMutation;
 use crate::graphql::limits::LimitQuery;
 use crate::graphql::messages::MessageMutation;
+use crate::graphql::news::NewsQuery;
 use crate::graphql::nodes::NodeQuery;
+use crate::graphql::reading::{ReadingMutation, ReadingQuery};
 use crate::graphql::sessions::SessionMutation;
 use crate::graphql::users::UserQuery;
 
@@ -28,8 +30,16 @@ pub fn build() -> Schema {
 
 /// What can be asked.
 #[derive(MergedObject, Default)]
-pub struct Query(AccountQuery, NodeQuery, UserQuery, FeedQuery, LimitQuery);
+pub struct Query(AccountQuery, NodeQuery, UserQuery, FeedQuery, NewsQuery, ReadingQuery, LimitQuery);
 
 /// What can be done. The mutations of a request run one after the other, each with its whole payload.
 #[derive(MergedObject, Default)]
-pub struct Mutation(AuthMutation, SessionMutation, AccountMutation, FollowMutation, MessageMutation, LikeMutation);
+pub struct Mutation(
+    AuthMutation,
+    SessionMutation,
+    AccountMutation,
+    FollowMutation,
+    MessageMutation,
+    LikeMutation,
+    ReadingMutation,
+);

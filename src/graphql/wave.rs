@@ -24,7 +24,15 @@ impl Fields {
     /// What is selected of the messages in the connection at which `ctx` stands.
     pub fn of_connection(ctx: &Context<'_>) -> Self {
         let connection = ctx.look_ahead();
-        let nodes = [connection.field("nodes"), connection.field("edges").field("node")];
+        Self::of([connection.field("nodes"), connection.field("edges").field("node")])
+    }
+
+    /// What is selected of the messages in the list at which `ctx` stands.
+    pub fn of_list(ctx: &Context<'_>) -> Self {
+        Self::of([ctx.look_ahead()])
+    }
+
+    fn of<const PLACES: usize>(nodes: [Lookahead<'_>; PLACES]) -> Self {
         let any = |of: &[Lookahead<'_>], names: &[&str]| {
             of.iter().any(|object| names.iter().any(|name| object.field(name).exists()))
         };

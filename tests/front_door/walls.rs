@@ -192,7 +192,7 @@ fn the_map_follows_the_architecture() {
         &["audience"],
         &["notifications", "direct", "media"],
         &["messages"],
-        &["comments", "likes", "inbox", "schedule", "moderation"],
+        &["comments", "likes", "inbox", "reading", "schedule", "moderation"],
         &["capacity", "seed"],
         &["reconcile"],
     ];

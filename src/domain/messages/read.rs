@@ -1,12 +1,14 @@
 //! Asks about messages.
 
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Text};
 use diesel_async::RunQueryDsl;
 
 use crate::db::Connection;
-use crate::db::schema::{message_counters, message_versions, messages};
+use crate::db::schema::{author_channels, message_counters, message_versions, messages};
 use crate::domain::messages::model::{Counters, Message, Reference, Version};
 use crate::error::Result;
+use crate::statement;
 
 /// The messages with these ids, deleted ones too, in no order.
 pub async fn by_ids(mut conn: &Connection, ids: &[i64]) -> Result<Vec<Message>> {
@@ -46,6 +48,43 @@ pub async fn page_newer(conn: &mut Connection, of: (i64, &str), above: i64, limi
         .load(conn)
         .await?;
     Ok(rows.into_iter().map(|id| Reference { id, author_id: of.0 }).collect())
+}
+
+statement! {
+    /// The newest messages of each of many authors, each below a position.
+    struct OlderOfEach { authors: Vec<i64>, below: Vec<i64>, channel: String, limit: i64 } -> (BigInt, BigInt)
+    "SELECT message.id, message.author_id FROM unnest(" (authors: Array<BigInt>)
+    ", " (below: Array<BigInt>)
+    ") AS asked (author_id, below) CROSS JOIN LATERAL (
+        SELECT id, author_id FROM messages
+        WHERE author_id = asked.author_id AND id < asked.below AND channel = " (channel: Text)
+    " ORDER BY id DESC LIMIT " (limit: BigInt)
+    ") AS message ORDER BY message.id DESC"
+}
+
+/// The newest message of each of these authors in a channel, whatever its status, in no order.
+pub async fn heads(conn: &mut Connection, authors: &[i64], channel: &str) -> Result<Vec<Reference>> {
+    let of_them = author_channels::author_id.eq_any(authors).and(author_channels::channel.eq(channel));
+    let heads = author_channels::table.filter(of_them).select((author_channels::newest_id, author_channels::author_id));
+    let rows: Vec<(i64, i64)> = heads.load(conn).await?;
+    Ok(rows.into_iter().map(|(id, author_id)| Reference { id, author_id }).collect())
+}
+
+/// At most `limit` messages older than each of `references` by its author in a channel, whatever their status, newest first.
+pub async fn older_of_each(
+    conn: &mut Connection,
+    references: &[Reference],
+    channel: &str,
+    limit: usize,
+) -> Result<Vec<Reference>> {
+    let ask = OlderOfEach {
+        authors: references.iter().map(|reference| reference.author_id).collect(),
+        below: references.iter().map(|reference| reference.id).collect(),
+        channel: channel.to_owned(),
+        limit: limit as i64,
+    };
+    let rows: Vec<(i64, i64)> = ask.load(conn).await?;
+    Ok(rows.into_iter().map(|(id, author_id)| Reference { id, author_id }).collect())
 }
 
 /// At most `limit` earlier versions of a message below version `below`, newest first.
