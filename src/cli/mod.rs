@@ -5,6 +5,7 @@ mod serve;
 mod worker;
 mod migrate;
 mod reconcile;
+mod rebuild;
 mod capacity;
 mod schema;
 mod settings;
@@ -40,6 +41,8 @@ enum Command {
     Migrate(migrate::Migrate),
     /// Find what is derived and is off, and mend it.
     Reconcile(reconcile::Reconcile),
+    /// Build the inboxes of some people, or of all, anew.
+    Rebuild(rebuild::Rebuild),
     /// Say what a Kith of some size takes: rows, disk, memory, work.
     Capacity(Box<capacity::Capacity>),
     /// Fill an empty database with a demo world.
@@ -62,6 +65,7 @@ pub fn run() -> ExitCode {
         Command::Worker(worker) => start::block_on(worker::run(*worker)).map(done),
         Command::Migrate(migrate) => start::block_on(migrate::run(migrate)).map(done),
         Command::Reconcile(reconcile) => start::block_on(reconcile::run(reconcile)),
+        Command::Rebuild(rebuild) => start::block_on(rebuild::run(rebuild)).map(done),
         Command::Capacity(capacity) => start::block_on(capacity::run(*capacity)).map(done),
         Command::Seed(seed) => start::block_on(seed::run(seed)).map(done),
         Command::Schema => schema::run().map(done),

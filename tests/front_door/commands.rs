@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use crate::harness::{Database, Kith, Process};
 
 /// Runs `kith` with nothing but this environment.
-fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+pub fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kith"));
     command.args(arguments).env_clear().envs(environment.iter().copied()).output().expect("it runs")
 }

@@ -30,6 +30,7 @@ mod pages;
 mod pools;
 mod queue;
 mod reading;
+mod rebuild;
 mod reconcile;
 mod schema_sdl;
 mod seed;

@@ -3,6 +3,7 @@
 
 pub mod flights;
 pub mod hot;
+pub mod rebuild;
 pub mod strays;
 
 use std::time::Duration;
