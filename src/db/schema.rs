@@ -127,6 +127,7 @@ diesel::table! {
         created_at -> Timestamptz,
         buried_at -> Nullable<Timestamptz>,
         failures -> Integer,
+        due_by -> Timestamptz,
     }
 }
 

@@ -49,7 +49,7 @@ async fn ask(app: &App) -> Result<()> {
     ] {
         metrics.jobs.get_or_create(&JobState { state }).set(count as f64);
     }
-    metrics.oldest_due_job.set(since(depth.oldest_due));
+    metrics.overdue_job.set(since(depth.due_by));
     let (in_flight, oldest, epoch) = flight(&mut conn).await?;
     metrics.in_flight.set(in_flight as f64);
     metrics.oldest_in_flight.set(since(oldest.map(ids::time_of)));

@@ -37,6 +37,8 @@ pub struct NewJob<'a> {
     pub dedupe_key: Option<String>,
     /// Not before this moment.
     pub run_at: DateTime<Utc>,
+    /// Until when it should be done, `run_at` or later: the most urgent of the jobs whose time has come is run first.
+    pub due_by: DateTime<Utc>,
 }
 
 /// A job under lease.
@@ -60,12 +62,17 @@ pub struct Job {
 pub enum Step {
     /// Nothing is left to do.
     Done,
-    /// There is more: go on from this payload, behind whatever else waits. A long job thus never
-    /// starves a short one, and a job that is killed goes on from its last saved step.
-    More(Value),
+    /// There is more. A job that is killed goes on from its last saved step.
+    More {
+        /// What the job goes on from.
+        payload: Value,
+        /// Until when the next step should be done. A long job that asks for later than who comes now can hold nobody
+        /// up, however late it is itself.
+        due_by: DateTime<Utc>,
+    },
 }
 
-/// How many jobs there are, each counted up to 100000, and since when the oldest due one is due.
+/// How many jobs there are, each counted up to 100000, and until when the most urgent due one should be done.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Depth {
     /// Waiting, and their time has come.
@@ -76,8 +83,8 @@ pub struct Depth {
     pub running: i64,
     /// Given up.
     pub buried: i64,
-    /// When the oldest due job became due.
-    pub oldest_due: Option<DateTime<Utc>>,
+    /// Until when the most urgent due job should be done.
+    pub due_by: Option<DateTime<Utc>>,
 }
 
 statement! {
@@ -85,7 +92,7 @@ statement! {
     struct Count { now: DateTime<Utc> } -> (BigInt, BigInt, BigInt, BigInt, Nullable<Timestamptz>)
     "WITH moment AS (SELECT " (now: Timestamptz)
     "::timestamptz AS now), due AS NOT MATERIALIZED (
-        SELECT run_at, id FROM jobs WHERE buried_at IS NULL AND run_at <= (SELECT now FROM moment)
+        SELECT due_by FROM jobs WHERE buried_at IS NULL AND run_at <= (SELECT now FROM moment)
         AND (leased_until IS NULL OR leased_until <= (SELECT now FROM moment))
     ) SELECT (SELECT count(*) FROM (SELECT FROM due LIMIT 100000) AS counted),
         (SELECT count(*) FROM (SELECT FROM jobs WHERE buried_at IS NULL AND run_at > (SELECT now FROM moment)
@@ -93,13 +100,13 @@ statement! {
         (SELECT count(*) FROM (SELECT FROM jobs WHERE buried_at IS NULL AND leased_until > (SELECT now FROM moment)
             LIMIT 100000) AS counted),
         (SELECT count(*) FROM (SELECT FROM jobs WHERE buried_at IS NOT NULL LIMIT 100000) AS counted),
-        (SELECT run_at FROM due ORDER BY run_at, id LIMIT 1)"
+        (SELECT due_by FROM due ORDER BY due_by LIMIT 1)"
 }
 
 /// How deep the queue is.
 pub async fn depth(conn: &mut Connection, now: DateTime<Utc>) -> Result<Depth> {
-    let (due, scheduled, running, buried, oldest_due) = Count { now }.get_result(conn).await?;
-    Ok(Depth { due, scheduled, running, buried, oldest_due })
+    let (due, scheduled, running, buried, due_by) = Count { now }.get_result(conn).await?;
+    Ok(Depth { due, scheduled, running, buried, due_by })
 }
 
 /// Takes in a job, in the caller's transaction. Answers whether it was taken in: a job whose
@@ -111,6 +118,7 @@ pub async fn enqueue(conn: &mut Connection, job: NewJob<'_>) -> Result<bool> {
             jobs::payload.eq(job.payload),
             jobs::dedupe_key.eq(job.dedupe_key),
             jobs::run_at.eq(job.run_at),
+            jobs::due_by.eq(job.due_by.max(job.run_at)),
         ))
         .on_conflict_do_nothing()
         .execute(conn)
@@ -119,7 +127,7 @@ pub async fn enqueue(conn: &mut Connection, job: NewJob<'_>) -> Result<bool> {
 }
 
 statement! {
-    /// Leases the job that has been due for longest.
+    /// Leases the most urgent of the jobs whose time has come: earliest deadline first (Liu and Layland, 1973).
     struct Claim { until: DateTime<Utc>, lease: Uuid, now: DateTime<Utc>, now_again: DateTime<Utc> }
         -> (BigInt, Text, Jsonb, Integer, Integer)
     "UPDATE jobs SET attempts = attempts + 1, failures = failures + (lease IS NOT NULL)::integer, leased_until = " (until: Timestamptz)
@@ -127,11 +135,11 @@ statement! {
     " WHERE id = (
         SELECT id FROM jobs WHERE buried_at IS NULL AND run_at <= " (now: Timestamptz)
     " AND (leased_until IS NULL OR leased_until <= " (now_again: Timestamptz)
-    ") ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
+    ") ORDER BY due_by, run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED
     ) RETURNING id, kind, payload, attempts, failures"
 }
 
-/// Leases the job that has been due for longest, for `length` from `now`. Buries those whose holders vanished too often.
+/// Leases the most urgent of the jobs whose time has come, for `length` from `now`. Buries those whose holders vanished too often.
 pub async fn claim(conn: &mut Connection, now: DateTime<Utc>, length: Duration) -> Result<Option<Job>> {
     let until = now + TimeDelta::from_std(length).unwrap_or(MAX_BACKOFF);
     loop {
@@ -155,11 +163,12 @@ pub async fn settle(conn: &mut Connection, job: &Job, step: Step, now: DateTime<
     let mine = jobs::table.filter(jobs::id.eq(job.id)).filter(jobs::lease.eq(job.lease));
     let rows = match step {
         Step::Done => diesel::delete(mine).execute(conn).await?,
-        Step::More(payload) => {
+        Step::More { payload, due_by } => {
             diesel::update(mine)
                 .set((
                     jobs::payload.eq(payload),
                     jobs::run_at.eq(now),
+                    jobs::due_by.eq(due_by.max(now)),
                     jobs::attempts.eq(0),
                     jobs::failures.eq(0),
                     jobs::leased_until.eq(None::<DateTime<Utc>>),
@@ -221,7 +230,7 @@ pub async fn buried(conn: &mut Connection, limit: i64) -> Result<Vec<Buried>> {
 
 statement! {
     /// Lets buried jobs be due, as new. Of those with one key the newest; the others have nothing left to do.
-    struct Retry { now: DateTime<Utc> } -> ()
+    struct Retry { now: DateTime<Utc>, now_again: DateTime<Utc> } -> ()
     "WITH newest AS (
         SELECT DISTINCT ON (coalesce(dedupe_key, id::text)) id, buried_at FROM jobs
         WHERE buried_at IS NOT NULL OR dedupe_key IN (SELECT dedupe_key FROM jobs WHERE buried_at IS NOT NULL)
@@ -229,12 +238,13 @@ statement! {
      ), superseded AS (
         DELETE FROM jobs WHERE buried_at IS NOT NULL AND id NOT IN (SELECT id FROM newest)
      ) UPDATE jobs SET buried_at = NULL, attempts = 0, failures = 0, run_at = " (now: Timestamptz)
+    ", due_by = " (now_again: Timestamptz)
     " WHERE id IN (SELECT id FROM newest WHERE buried_at IS NOT NULL)"
 }
 
 /// Gives every buried job another chance. Answers how many.
 pub async fn retry_buried(conn: &mut Connection, now: DateTime<Utc>) -> Result<usize> {
-    Ok(Retry { now }.execute(conn).await?)
+    Ok(Retry { now, now_again: now }.execute(conn).await?)
 }
 
 struct GivenBack<'a> {
@@ -251,6 +261,7 @@ async fn give_back(conn: &mut Connection, job: &Job, back: GivenBack<'_>) -> Res
             jobs::last_error.eq(back.reason),
             jobs::failures.eq(back.failures),
             jobs::run_at.eq(back.run_at),
+            jobs::due_by.eq(back.run_at),
             jobs::leased_until.eq(None::<DateTime<Utc>>),
             jobs::lease.eq(None::<Uuid>),
             jobs::buried_at.eq(back.buried_at),

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::app::App;
-use crate::domain::events::{self, Event, Progress};
+use crate::domain::events::{self, Event, Progress, Tier};
 use crate::domain::inbox;
 use crate::domain::inbox::deliver::{Delivered, Delivery, deliver};
 use crate::domain::inbox::model::Reader;
@@ -12,7 +12,7 @@ use crate::domain::messages::model::Reference;
 use crate::error::{Error, Result};
 use crate::ids;
 use crate::queue::{Job, Step};
-use crate::telemetry::metrics::labels::{self, JobKind, Pass};
+use crate::telemetry::metrics::labels::{self, JobKind};
 
 /// Does the next step of what follows from the event in `job`.
 pub async fn react(app: &App, job: &Job) -> Result<Step> {
@@ -48,14 +48,25 @@ pub async fn react(app: &App, job: &Job) -> Result<Step> {
     };
     match rest {
         None => Ok(Step::Done),
-        Some(event) => serde_json::to_value(event).map(Step::More).map_err(|error| Error::Internal(error.to_string())),
+        Some(event) => {
+            let payload = serde_json::to_value(&event).map_err(|error| Error::Internal(error.to_string()))?;
+            Ok(Step::More { payload, due_by: event.due_by(app.clock.now()) })
+        }
     }
 }
 
 /// A head start ends with each of its steps for those who have it, a delivery with its last one.
 fn count(app: &App, message_id: i64, progress: Progress, delivered: Delivered) {
+    let tier = delivered.next.filter(|_| progress == Progress::Start).unwrap_or(progress).tier();
+    let of = labels::Delivery {
+        tier: match tier {
+            Tier::Few => labels::Tier::Few,
+            Tier::Latest => labels::Tier::Latest,
+            Tier::Today => labels::Tier::Today,
+            Tier::All => labels::Tier::All,
+        },
+    };
     let is_head_start = matches!(progress, Progress::HeadStart { .. });
-    let of = labels::Delivery { pass: if is_head_start { Pass::HeadStart } else { Pass::All } };
     app.metrics.deliveries.get_or_create(&of).inc_by(delivered.inboxes as u64);
     app.metrics.inbox_trims.inc_by(delivered.trimmed as u64);
     if is_head_start || delivered.next.is_none() {

@@ -83,7 +83,7 @@ async fn finish(app: &App, job: &Job, given_up: impl Future<Output = ()>) -> Res
     };
     let ended = match &outcome {
         Ok(queue::Step::Done) => StepOutcome::Done,
-        Ok(queue::Step::More(_)) => StepOutcome::More,
+        Ok(queue::Step::More { .. }) => StepOutcome::More,
         Err(Error::Unavailable(_)) => StepOutcome::Postponed,
         Err(_) => StepOutcome::Failed,
     };

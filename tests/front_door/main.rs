@@ -36,5 +36,6 @@ mod schema_sdl;
 mod seed;
 mod shared_commit;
 mod start;
+mod tiers;
 mod traces;
 mod walls;

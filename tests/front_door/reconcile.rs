@@ -173,7 +173,7 @@ async fn deliveries_that_nobody_is_at_and_jobs_of_nothing() {
         .await;
     let job = json!({ "event": "MessagePosted", "message_id": 9, "author_id": 6, "channel": "default" });
     sql.execute(
-        "INSERT INTO jobs (kind, payload, run_at) VALUES ('event', $1::text::jsonb, now())",
+        "INSERT INTO jobs (kind, payload, run_at, due_by) VALUES ('event', $1::text::jsonb, now(), now())",
         &[&job.to_string()],
     )
     .await;
@@ -285,10 +285,10 @@ async fn buried_jobs_are_told_and_get_another_chance_when_asked() {
     let kith = Kith::start().await;
     let sql = kith.sql().await;
     sql.batch(
-        "INSERT INTO jobs (kind, payload, dedupe_key, run_at, failures, last_error, buried_at) VALUES
-            ('a', '{}', NULL, now(), 20, 'broken', now()), ('b', '{}', 'key', now(), 20, 'broken', now()),
-            ('c', '{}', 'key', now(), 20, 'broken', now()), ('d', '{}', 'other', now(), 20, 'broken', now());
-         INSERT INTO jobs (kind, payload, dedupe_key, run_at) VALUES ('e', '{}', 'other', now())",
+        "INSERT INTO jobs (kind, payload, dedupe_key, run_at, due_by, failures, last_error, buried_at) VALUES
+            ('a', '{}', NULL, now(), now(), 20, 'broken', now()), ('b', '{}', 'key', now(), now(), 20, 'broken', now()),
+            ('c', '{}', 'key', now(), now(), 20, 'broken', now()), ('d', '{}', 'other', now(), now(), 20, 'broken', now());
+         INSERT INTO jobs (kind, payload, dedupe_key, run_at, due_by) VALUES ('e', '{}', 'other', now(), now())",
     )
     .await;
     let told = reconcile(&kith, &[]);

@@ -9,7 +9,7 @@ use redis::RedisResult;
 
 use crate::db::Connection;
 use crate::db::schema::{author_channels, in_flight};
-use crate::domain::events::Progress;
+use crate::domain::events::{LATEST, Progress, TODAY, Tier};
 use crate::domain::inbox::model::{TRIM_AT, WINDOW, member, score};
 use crate::domain::inbox::scripts;
 use crate::domain::inbox::write::is_hot;
@@ -18,10 +18,6 @@ use crate::error::Result;
 use crate::kv::{Kv, keys};
 use crate::statement;
 use crate::time::Clock;
-
-/// Who read their feed within these times is delivered to before the rest, the latest readers first. What a reader sees
-/// does not depend on it: what is not delivered yet is in flight.
-const TIERS: [TimeDelta; 2] = [TimeDelta::minutes(15), TimeDelta::hours(24)];
 
 /// Head starts are worth it from so many steps on.
 const STEPS: i64 = 2;
@@ -62,7 +58,7 @@ pub async fn deliver(conn: &mut Connection, kv: &Kv, delivery: Delivery<'_>, clo
     let (to, next) = match delivery.progress {
         Progress::Start => begin(conn, delivery, clock.now()).await?,
         Progress::HeadStart { tier, read_at, left, is_pulled } => {
-            let since = clock.now() - TIERS[tier.min(TIERS.len() - 1)];
+            let since = clock.now() - if tier == Tier::Latest { LATEST } else { TODAY };
             let limit = left.min(delivery.chunk);
             let of = (delivery.message.author_id, delivery.channel);
             let ask = LateReaders { author_id: of.0, channel: of.1.to_owned(), since, before: read_at, limit };
@@ -73,8 +69,8 @@ pub async fn deliver(conn: &mut Connection, kv: &Kv, delivery: Delivery<'_>, clo
                     Some(Progress::HeadStart { tier, read_at, left, is_pulled })
                 }
                 _ if is_pulled => None,
-                _ if left > 0 && tier + 1 < TIERS.len() => {
-                    Some(Progress::HeadStart { tier: tier + 1, read_at: since, left, is_pulled })
+                _ if left > 0 && tier == Tier::Latest => {
+                    Some(Progress::HeadStart { tier: Tier::Today, read_at: since, left, is_pulled })
                 }
                 _ => Some(Progress::All { after: 0 }),
             };
@@ -123,7 +119,7 @@ async fn begin(
     let to = author(conn, delivery).await?.into_iter().collect();
     // Whoever read a moment ago, by a clock that is ahead, is late enough too.
     let read_at = now + TimeDelta::minutes(1);
-    Ok((to, Some(Progress::HeadStart { tier: 0, read_at, left: left.max(1), is_pulled })))
+    Ok((to, Some(Progress::HeadStart { tier: Tier::Latest, read_at, left: left.max(1), is_pulled })))
 }
 
 statement! {
@@ -151,11 +147,13 @@ statement! {
 
 /// The author, at first, and the next of all hot followers.
 async fn all(conn: &mut Connection, delivery: Delivery<'_>, after: i64) -> Result<(Vec<i64>, Option<Progress>)> {
-    let (author_id, limit) = (delivery.message.author_id, delivery.chunk);
-    let ask = HotFollowers { channel: delivery.channel.to_owned(), author_id, after, limit };
+    let author_id = delivery.message.author_id;
+    // One more than a step writes to tells whether there is another step.
+    let ask = HotFollowers { channel: delivery.channel.to_owned(), author_id, after, limit: delivery.chunk + 1 };
     let mut to: Vec<i64> = ask.load(conn).await?.into_iter().map(|(id,): (i64,)| id).collect();
-    let last = if to.len() as i64 == limit { to.last() } else { None };
-    let next = last.map(|after| Progress::All { after: *after });
+    let is_more = to.len() as i64 > delivery.chunk;
+    to.truncate(delivery.chunk as usize);
+    let next = to.last().filter(|_| is_more).map(|after| Progress::All { after: *after });
     if after == 0 {
         to.extend(author(conn, delivery).await?);
     }
@@ -174,7 +172,7 @@ async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<usize> {
     if to.is_empty() {
         return Ok(0);
     }
-    let mut trimmed = 0;
+    let (mut trimmed, mut void) = (0, redis::pipe());
     let inboxes: Vec<String> = to.iter().map(|user_id| keys::inbox(*user_id, channel)).collect();
     let (member, score) = (member(message), score(message));
     let mut writes = redis::pipe();
@@ -185,18 +183,22 @@ async fn push(kv: &Kv, delivery: Delivery<'_>, to: &[i64]) -> Result<usize> {
     for (inbox, answer) in inboxes.iter().zip(answers.chunks(2)) {
         match size(answer)? {
             // Nothing but what was just written: no inbox was there, and this must not look like one.
-            Some(1) => unlink(kv, inbox).await?,
+            Some(1) => void.unlink(inbox).ignore(),
             Some(TRIM_AT..) => {
                 let left = trim(kv, inbox, oldest).await?;
                 tracing::debug!(left, "inbox trimmed");
                 trimmed += 1;
+                continue;
             }
-            Some(_) => {}
+            Some(_) => continue,
             None => {
                 tracing::warn!(inbox, "this is no inbox: it is dropped");
-                unlink(kv, inbox).await?;
+                void.unlink(inbox).ignore()
             }
-        }
+        };
+    }
+    if !void.is_empty() {
+        void.exec_async(&mut kv.shared()).await?;
     }
     Ok(trimmed)
 }
@@ -209,10 +211,6 @@ fn size(answers: &[RedisResult<usize>]) -> RedisResult<Option<usize>> {
         Some(error) => Err(error.clone()),
         None => Ok(answers.last().and_then(|size| size.as_ref().ok()).copied()),
     }
-}
-
-async fn unlink(kv: &Kv, inbox: &str) -> Result<()> {
-    Ok(redis::AsyncCommands::unlink(&mut kv.shared(), inbox).await?)
 }
 
 async fn trim(kv: &Kv, inbox: &str, oldest: DateTime<Utc>) -> Result<usize> {

@@ -111,11 +111,15 @@ values! {
 }
 
 values! {
-    /// The passes of a delivery.
-    Pass {
-        /// To who read lately.
-        HeadStart = "head_start",
-        /// To everybody.
+    /// To whom is delivered together.
+    Tier {
+        /// All followers of an author who has few.
+        Few = "few",
+        /// Who read a moment ago.
+        Latest = "latest",
+        /// Who read today.
+        Today = "today",
+        /// All followers of an author who has many.
         All = "all",
     }
 }
@@ -206,7 +210,7 @@ sets! {
     /// Of what belongs to a kind of job.
     ByJob { kind: JobKind }
     /// Of deliveries.
-    Delivery { pass: Pass }
+    Delivery { tier: Tier }
     /// Of pages of feeds.
     FeedRead { source: Source }
     /// Of errors.

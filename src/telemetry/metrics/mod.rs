@@ -79,8 +79,8 @@ pub struct Metrics {
     pub node_lease_held: Gauge,
     /// Jobs in the queue.
     pub jobs: Family<JobState, Measure>,
-    /// For how long the oldest due job has been due.
-    pub oldest_due_job: Measure,
+    /// How much later the most urgent due job is than it should be.
+    pub overdue_job: Measure,
     /// Steps of jobs.
     pub job_steps: Family<JobStep, Counter>,
     /// How long they took.
@@ -112,9 +112,9 @@ fn latency() -> Histogram {
     Histogram::new([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0])
 }
 
-/// From a tenth of a second to an hour.
+/// From a tenth of a second to an hour, with the deadlines of the tiers among them.
 fn lag() -> Histogram {
-    Histogram::new([0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0])
+    Histogram::new([0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 15.0, 30.0, 60.0, 300.0, 900.0, 3600.0])
 }
 
 fn histograms<L: Clone + Hash + Eq>(one: fn() -> Histogram) -> Histograms<L> {
@@ -170,9 +170,9 @@ impl Metrics {
             ),
             node_lease_held: declare.it("node_lease_held", "1 if ids can be made", Gauge::default()),
             jobs: declare.it("jobs", "Jobs in the queue, counted up to 100000 a state", Family::default()),
-            oldest_due_job: declare.it(
-                "jobs_oldest_due_seconds",
-                "For how long the oldest due job has been due",
+            overdue_job: declare.it(
+                "jobs_overdue_seconds",
+                "How much later the most urgent due job is than it should be",
                 Measure::default(),
             ),
             job_steps: declare.it("job_steps", "Steps of jobs", Family::default()),
@@ -242,9 +242,9 @@ impl Metrics {
                 let _ = self.job_steps.get_or_create(&JobStep { kind, outcome });
             }
         }
-        for pass in Pass::ALL.iter().map(|pass| Delivery { pass: *pass }) {
-            let _ = self.deliveries.get_or_create(&pass);
-            let _ = self.delivery_lag.get_or_create(&pass);
+        for tier in Tier::ALL.iter().map(|tier| Delivery { tier: *tier }) {
+            let _ = self.deliveries.get_or_create(&tier);
+            let _ = self.delivery_lag.get_or_create(&tier);
         }
         for source in Source::ALL.iter().copied() {
             let _ = self.feed_reads.get_or_create(&FeedRead { source });
@@ -259,9 +259,7 @@ impl Metrics {
         for state in Standing::ALL.iter().copied() {
             self.jobs.get_or_create(&JobState { state }).set(f64::NAN);
         }
-        for gauge in
-            [&self.clock_skew, &self.oldest_due_job, &self.in_flight, &self.oldest_in_flight, &self.inbox_epoch]
-        {
+        for gauge in [&self.clock_skew, &self.overdue_job, &self.in_flight, &self.oldest_in_flight, &self.inbox_epoch] {
             gauge.set(f64::NAN);
         }
     }
