@@ -11,7 +11,7 @@ use super::load::{Acknowledged, Load};
 use super::proxy::Proxy;
 use super::servers::Servers;
 use crate::harness::{Ask, Client, Person, Process, SECRETS, Sql, Walk, until};
-use crate::oracle::definition;
+use crate::oracle::definition::{self, Feed};
 
 /// The life of a request, in seconds. A message stays in flight for longer, so a test of what was lost waits for that.
 const REQUEST_TIMEOUT: &str = "3";
@@ -137,7 +137,7 @@ impl World {
                 let (mut ask, mut from) = (Ask::start(walk), None);
                 // From both ends, not all the way through with small pages.
                 for _ in 0..20 {
-                    let expected = definition::feed(&sql, person.viewer.user_id, "default").await;
+                    let expected = definition::items(&sql, person.viewer.user_id, Feed::whole("default")).await;
                     let page = person.feed_page("default", &ask).await;
                     if let Some(fault) = definition::fault(&expected, &page, walk, from) {
                         panic!("{}, {walk:?}, from {from:?}: {fault}, not {page:#?}", person.handle);

@@ -24,6 +24,8 @@ pub struct Ask {
     pub last: Option<i32>,
     /// Above this cursor.
     pub before: Option<String>,
+    /// Only of people whom the reader follows closely.
+    pub is_close: bool,
 }
 
 /// One page of messages.
@@ -46,8 +48,9 @@ pub struct Page {
 }
 
 /// Asks for a page of a feed, with [`Ask::variables`].
-pub const FEED: &str = "query($channel: String!, $first: Int, $after: String, $last: Int, $before: String) {
-    feed(channel: $channel, first: $first, after: $after, last: $last, before: $before) {
+pub const FEED: &str =
+    "query($channel: String!, $filter: FeedFilter!, $first: Int, $after: String, $last: Int, $before: String) {
+    feed(channel: $channel, filter: $filter, first: $first, after: $after, last: $last, before: $before) {
         edges { cursor node { id content } }
         pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
     }
@@ -96,8 +99,9 @@ fn collect(walk: Walk, ids: &mut Vec<String>, page: Vec<String>) {
 impl Ask {
     /// The variables of [`FEED`].
     pub fn variables(&self, channel: &str) -> Value {
-        let Self { first, after, last, before } = self;
-        json!({ "channel": channel, "first": first, "after": after, "last": last, "before": before })
+        let Self { first, after, last, before, is_close } = self;
+        let filter = if *is_close { "CLOSE" } else { "ALL" };
+        json!({ "channel": channel, "filter": filter, "first": first, "after": after, "last": last, "before": before })
     }
 
     /// The first page of a walk.

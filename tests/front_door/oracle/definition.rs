@@ -2,6 +2,22 @@
 
 use crate::harness::{Page, Sql, Walk};
 
+/// One of the feeds of a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feed {
+    /// What is posted on this channel.
+    pub channel: &'static str,
+    /// Only by those whom the reader follows closely.
+    pub is_close: bool,
+}
+
+impl Feed {
+    /// The feed of everybody whom the reader follows.
+    pub fn whole(channel: &'static str) -> Self {
+        Self { channel, is_close: false }
+    }
+}
+
 /// A message of a feed, as it has to be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -13,15 +29,19 @@ pub struct Item {
     pub content: String,
 }
 
-/// Everything that `viewer_id` has to find in `channel` at this moment, newest first.
-pub async fn feed(sql: &Sql, viewer_id: i64, channel: &str) -> Vec<Item> {
+/// Everything that `viewer_id` has to find in `feed` at this moment, newest first.
+pub async fn items(sql: &Sql, viewer_id: i64, feed: Feed) -> Vec<Item> {
     let statement = "
         SELECT m.id, translate(rtrim(encode('m'::bytea || int8send(m.author_id) || int8send(m.id), 'base64'), '='), '+/', '-_'), m.content
         FROM messages m
         WHERE m.channel = $2 AND m.status = 'published'
-            AND (m.author_id = $1 OR EXISTS (SELECT FROM follows f WHERE f.follower_id = $1 AND f.followee_id = m.author_id))
+            AND CASE WHEN $3
+                THEN EXISTS (SELECT FROM follows f WHERE f.follower_id = $1 AND f.followee_id = m.author_id AND f.is_close)
+                ELSE m.author_id = $1
+                    OR EXISTS (SELECT FROM follows f WHERE f.follower_id = $1 AND f.followee_id = m.author_id)
+            END
         ORDER BY m.id DESC";
-    let rows = sql.rows(statement, &[&viewer_id, &channel]).await;
+    let rows = sql.rows(statement, &[&viewer_id, &feed.channel, &feed.is_close]).await;
     rows.iter().map(|row| Item { position: row.get(0), id: row.get(1), content: row.get(2) }).collect()
 }
 

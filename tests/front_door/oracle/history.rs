@@ -32,6 +32,8 @@ pub enum Action {
     Follow(Who, Who),
     /// The first follows the second no longer.
     Unfollow(Who, Who),
+    /// The first follows the second closely, or not closely any more, if they follow at all.
+    SetClose(Who, Who, bool),
     /// Somebody posts on a channel.
     Post(Who, usize),
     /// Somebody posts so many in a row.
@@ -74,10 +76,12 @@ pub enum Action {
     HalfBuild(Who, usize),
     /// Every inbox is declared doubtful.
     RaiseEpoch,
+    /// An operator has the inboxes of somebody built anew.
+    Rebuild(Who),
     /// All of these at the same time.
     Together(Vec<Deed>),
-    /// Somebody starts a walk.
-    SetOut(Who, usize, Walk),
+    /// Somebody starts a walk, of what is by close ones only or of all.
+    SetOut(Who, usize, bool, Walk),
     /// A walk that is under way goes on by a page.
     GoOn(u8),
 }
@@ -182,6 +186,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => Just(Action::SignUp),
         6 => (who(), who()).prop_map(|(a, b)| Action::Follow(a, b)),
         3 => (who(), who()).prop_map(|(a, b)| Action::Unfollow(a, b)),
+        5 => (who(), author(), prop_oneof![3 => Just(true), 1 => Just(false)]).prop_map(|(a, b, c)| Action::SetClose(a, b, c)),
         12 => (author(), channel()).prop_map(|(a, c)| Action::Post(a, c)),
         7 => (author(), channel(), prop_oneof![20 => 2..30_u8, 1 => 90..135_u8]).prop_map(|(a, c, n)| Action::Burst(a, c, n)),
         2 => any::<u16>().prop_map(Action::Edit),
@@ -203,8 +208,9 @@ fn action() -> impl Strategy<Value = Action> {
         2 => (who(), channel()).prop_map(|(a, c)| Action::LoseInbox(a, c)),
         1 => (who(), channel()).prop_map(|(a, c)| Action::HalfBuild(a, c)),
         1 => Just(Action::RaiseEpoch),
+        1 => who().prop_map(Action::Rebuild),
         5 => vec(deed(), 2..7).prop_map(Action::Together),
-        3 => (who(), channel(), walk()).prop_map(|(a, c, w)| Action::SetOut(a, c, w)),
+        3 => (who(), channel(), prop_oneof![2 => Just(false), 1 => Just(true)], walk()).prop_map(|(a, c, close, w)| Action::SetOut(a, c, close, w)),
         6 => any::<u8>().prop_map(Action::GoOn),
     ]
 }

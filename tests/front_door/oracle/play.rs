@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use kith::domain::inbox::repair::strays::STRAY;
+use kith::domain::inbox::repair::{rebuild, strays::STRAY};
 use kith::kv::keys;
 use kith::{queue, worker};
 use redis::AsyncCommands;
 
-use super::definition;
+use super::definition::{self, Feed};
 use super::history::{Action, CHANNELS, History, Start, Who};
 use super::together::together;
 use super::world::World;
@@ -69,6 +69,7 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
                 world.people[a].unfollow(&world.people[b]).await;
             }
         }
+        Action::SetClose(a, b, is_close) => world.set_close(world.person(a), world.person(b), is_close).await,
         Action::Post(who, channel) => world.post(world.person(who), channel).await,
         Action::Burst(who, channel, count) => {
             for _ in 0..count {
@@ -124,8 +125,17 @@ async fn act(world: &mut World, action: &Action) -> Result<(), String> {
         Action::RaiseEpoch => {
             world.kith.sql().await.execute("UPDATE inbox_epoch SET epoch = epoch + 1", &[]).await;
         }
+        Action::Rebuild(who) => {
+            let app = &world.kith.app;
+            let (of, oldest) = (&world.people[world.person(who)], app.clock.now() - app.config.inbox_age());
+            let mut conn = app.db.get().await.expect("a connection");
+            rebuild::of(&mut conn, &app.kv, of.viewer.user_id, oldest).await.expect("Postgres and Redis answer");
+        }
         Action::Together(ref deeds) => together(world, deeds).await?,
-        Action::SetOut(who, channel, walk) => world.set_out(world.person(who), channel, walk).await?,
+        Action::SetOut(who, channel, is_close, walk) => {
+            let feed = Feed { channel: CHANNELS[channel], is_close };
+            world.set_out(world.person(who), feed, walk).await?;
+        }
         Action::GoOn(number) => world.go_on(number).await?,
     }
     Ok(())
@@ -180,13 +190,19 @@ pub async fn redis(world: &World, command: redis::Cmd) {
     command.exec_async(&mut world.kith.redis()).await.expect("Redis answers");
 }
 
-/// Walks both feeds of `who` in both directions.
+/// Walks both feeds of `who` in both directions, and what of them is by close ones in one.
 async fn look(world: &World, who: usize, size: i32) -> Result<(), String> {
     for channel in CHANNELS {
-        let length = world.expected(who, channel).await.len();
-        let size = [size, 7, 50].into_iter().find(|size| length <= PAGES * *size as usize).unwrap_or(50);
-        world.walk(who, channel, Walk::First(size)).await?;
-        world.walk(who, channel, Walk::Last(size)).await?;
+        for is_close in [false, true] {
+            let feed = Feed { channel, is_close };
+            let length = world.expected(who, feed).await.len();
+            let size = [size, 7, 50].into_iter().find(|size| length <= PAGES * *size as usize).unwrap_or(50);
+            let walks = [Walk::First(size), Walk::Last(size)];
+            let walks = if is_close { &walks[who % 2..][..1] } else { &walks[..] };
+            for walk in walks {
+                world.walk(who, feed, *walk).await?;
+            }
+        }
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use futures_util::future::join_all;
 use kith::ids::GlobalId;
 
+use super::definition::Feed;
 use super::history::{CHANNELS, Deed};
 use super::play;
 use super::world::{Posted, World};
@@ -39,7 +40,7 @@ async fn visible(world: &World, deeds: &[Deed]) -> Vec<BTreeSet<String>> {
             feeds.push(BTreeSet::new());
             continue;
         };
-        let feed = world.expected(world.person(who), CHANNELS[channel]).await;
+        let feed = world.expected(world.person(who), Feed::whole(CHANNELS[channel])).await;
         feeds.push(feed.into_iter().map(|item| item.id).collect());
     }
     feeds

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use kith::ids::GlobalId;
+use serde_json::json;
 
-use super::definition::{self, Item};
+use super::definition::{self, Feed, Item};
 use super::history::{CHANNELS, Who};
 use crate::harness::{Ask, Kith, Person, Walk};
 
@@ -27,7 +28,7 @@ pub struct Posted {
 #[derive(Debug)]
 pub struct Walking {
     who: usize,
-    channel: &'static str,
+    feed: Feed,
     walk: Walk,
     ask: Ask,
     from: Option<i64>,
@@ -82,35 +83,46 @@ impl World {
         self.messages.push(Posted { author, id, is_deleted: false });
     }
 
+    /// `follower` follows `followee` closely, or not closely any more, if they do follow.
+    pub async fn set_close(&self, follower: usize, followee: usize, is_close: bool) {
+        if follower == followee {
+            return;
+        }
+        let (follower, followee) = (&self.people[follower], &self.people[followee]);
+        let query = "mutation($input: SetCloseFollowInput!) { setCloseFollow(input: $input) { user { id } } }";
+        let input = json!({ "userId": followee.id, "isClose": is_close });
+        let answer = follower.query(query, json!({ "input": input })).await;
+        assert!(answer.errors().is_empty() || answer.code() == "NOT_FOUND", "{answer:?}");
+    }
+
     /// Time passes. Access tokens, which live for minutes, are renewed.
     pub async fn advance(&mut self, by: Duration) {
         self.kith.advance(by).await;
         self.people = self.people.iter().map(|person| self.kith.again(person)).collect();
     }
 
-    /// What `who` has to find in `channel` now.
-    pub async fn expected(&self, who: usize, channel: &str) -> Vec<Item> {
-        definition::feed(self.kith.sql().await, self.people[who].viewer.user_id, channel).await
+    /// What `who` has to find in `feed` now.
+    pub async fn expected(&self, who: usize, feed: Feed) -> Vec<Item> {
+        definition::items(self.kith.sql().await, self.people[who].viewer.user_id, feed).await
     }
 
     /// Walks the whole feed at once and compares each page. A walk that would take very many pages takes larger ones.
-    pub async fn walk(&self, who: usize, channel: &str, walk: Walk) -> Result<(), String> {
-        let expected = self.expected(who, channel).await;
-        let mut walking = Walking::new(who, "", walk, &expected);
+    pub async fn walk(&self, who: usize, feed: Feed, walk: Walk) -> Result<(), String> {
+        let expected = self.expected(who, feed).await;
+        let mut walking = Walking::new(who, feed, walk, &expected);
         for _ in 0..expected.len() + 1 {
-            if walking.page(self, channel, &expected).await? {
+            if walking.page(self, &expected).await? {
                 return Ok(());
             }
         }
-        Err(format!("person {who} walks {channel} by {walk:?} and comes to no end"))
+        Err(format!("person {who} walks {feed:?} by {walk:?} and comes to no end"))
     }
 
     /// Starts a walk with its first page.
-    pub async fn set_out(&mut self, who: usize, channel: usize, walk: Walk) -> Result<(), String> {
-        let channel = CHANNELS[channel];
-        let expected = self.expected(who, channel).await;
-        let mut walking = Walking::new(who, channel, walk, &expected);
-        if walking.page(self, channel, &expected).await? {
+    pub async fn set_out(&mut self, who: usize, feed: Feed, walk: Walk) -> Result<(), String> {
+        let expected = self.expected(who, feed).await;
+        let mut walking = Walking::new(who, feed, walk, &expected);
+        if walking.page(self, &expected).await? {
             return walking.arrived();
         }
         self.walks.push(walking);
@@ -124,8 +136,8 @@ impl World {
         }
         let number = usize::from(number) % self.walks.len();
         let mut walking = self.walks.swap_remove(number);
-        let expected = self.expected(walking.who, walking.channel).await;
-        if walking.page(self, walking.channel, &expected).await? {
+        let expected = self.expected(walking.who, walking.feed).await;
+        if walking.page(self, &expected).await? {
             return walking.arrived();
         }
         self.walks.push(walking);
@@ -148,7 +160,7 @@ impl World {
     pub async fn note(&mut self) {
         let mut walks = std::mem::take(&mut self.walks);
         for walking in &mut walks {
-            let expected = self.expected(walking.who, walking.channel).await;
+            let expected = self.expected(walking.who, walking.feed).await;
             let visible: BTreeSet<i64> = expected.iter().map(|item| item.position).collect();
             walking.lasting.retain(|position| visible.contains(position));
         }
@@ -157,13 +169,15 @@ impl World {
 }
 
 impl Walking {
-    fn new(who: usize, channel: &'static str, walk: Walk, expected: &[Item]) -> Self {
+    fn new(who: usize, feed: Feed, walk: Walk, expected: &[Item]) -> Self {
         let lasting = expected.iter().map(|item| item.position).collect();
-        Self { who, channel, walk, ask: Ask::start(walk), from: None, lasting, served: Vec::new() }
+        let ask = Ask { is_close: feed.is_close, ..Ask::start(walk) };
+        Self { who, feed, walk, ask, from: None, lasting, served: Vec::new() }
     }
 
     /// Reads the next page, compares it, and answers whether the walk is over.
-    async fn page(&mut self, world: &World, channel: &str, expected: &[Item]) -> Result<bool, String> {
+    async fn page(&mut self, world: &World, expected: &[Item]) -> Result<bool, String> {
+        let channel = self.feed.channel;
         let page = world.people[self.who].feed_page(channel, &self.ask).await;
         if let Some(fault) = definition::fault(expected, &page, self.walk, self.from) {
             let (who, ask) = (self.who, &self.ask);
