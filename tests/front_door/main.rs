@@ -29,6 +29,7 @@ mod oracle;
 mod pages;
 mod pools;
 mod queue;
+mod races;
 mod reading;
 mod rebuild;
 mod reconcile;
